@@ -1,0 +1,45 @@
+# make run   set up, simulate the ground scene into runs/ground
+# make test  set up, lint, run the tests
+# Set-up happens by itself, again only when pyproject.toml or constraints.txt has changed.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+# The matrices are small: more BLAS threads make them slower, not faster.
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+
+.PHONY: run test lint setup
+
+run: setup
+	$(BIN)/limpet run ground --out runs/ground --force
+
+test: setup lint
+	$(BIN)/python -m pytest -n 2
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+setup: $(READY)
+
+# With uv, which finds or fetches a Python by itself; else with the venv and pip of python3.
+$(READY): pyproject.toml constraints.txt
+	@echo "setting up .venv (a minute or two)"
+	@if command -v uv >/dev/null 2>&1; then \
+	    set -e; \
+	    test -x $(BIN)/python || uv venv --quiet --python '>=3.11' .venv; \
+	    uv pip install --quiet --python $(BIN)/python -e '.[dev]' -c constraints.txt; \
+	else \
+	    set -e; \
+	    $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	        echo "limpet needs Python 3.11 or newer as $(PYTHON) (or uv);" \
+	             "name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
+	        exit 1; }; \
+	    test -x $(BIN)/python || $(PYTHON) -m venv .venv; \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	        -e '.[dev]' -c constraints.txt; \
+	fi
+	@touch $@

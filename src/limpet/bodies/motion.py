@@ -1,0 +1,54 @@
+"""Prescribed motions of driven regions and bodies: a rigid displacement as a function of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from limpet.errors import LimpetError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Translation along straight lines between given times."""
+
+    times: Array  # (k,) [s], rising
+    offsets: Array  # (k, 3) [m] from the place at rest
+
+    def offset(self, time: float) -> Array:
+        """(3,) [m]; held constant before the first and after the last time."""
+        return np.array([np.interp(time, self.times, self.offsets[:, d]) for d in range(3)])
+
+    def place(self, points: Array, pivot: Array, time: float) -> Array:
+        """Where points that stand at `points` at rest are at `time`."""
+        return points + self.offset(time)
+
+    def turned(self, rotation: Array) -> Motion:
+        """The same motion seen in a world turned by `rotation`."""
+        return Motion(self.times, self.offsets @ rotation.T)
+
+
+def path(
+    stations: Sequence[tuple[float, float | Sequence[float]]],
+    direction: Sequence[float] = (0.0, 0.0, 1.0),
+) -> Motion:
+    """Stations (time [s], displacement [m] along `direction`, or a vector of three)."""
+    if len(stations) == 0:
+        raise LimpetError("motion path is empty: give at least one (time, displacement)")
+    times = np.array([float(t) for t, _ in stations])
+    if np.any(np.diff(times) <= 0.0):
+        raise LimpetError(f"motion path times {times.tolist()}: expected rising times")
+    along = np.asarray(direction, dtype=float)
+    offsets = np.array(
+        [np.asarray(u, dtype=float) if np.ndim(u) else float(u) * along for _, u in stations]  # type: ignore[arg-type]
+    )
+    if offsets.shape != (len(times), 3) or not np.all(np.isfinite(offsets)):
+        raise LimpetError("motion path displacements: expected finite numbers or vectors of three")
+    return Motion(times, offsets)
+
+
+HOLD = Motion(np.zeros(1), np.zeros((1, 3)))

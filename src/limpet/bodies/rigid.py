@@ -1,0 +1,168 @@
+"""Rigid bodies: free, fixed or driven; exact inertia from the surface; gyroscopic terms implicit."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from limpet.bodies.contract import Rows
+from limpet.bodies.motion import Motion
+from limpet.errors import MeshError, require_positive
+from limpet.geometry.rotation import (
+    quaternion_matrix,
+    quaternion_product,
+    rotation_vector_quaternion,
+)
+from limpet.geometry.shapes import Array, RigidShape, check_points
+
+
+def mass_properties(points: Array, triangles: Array, mass: float) -> tuple[Array, Array]:
+    """Centre of mass (3,) and inertia about it (3, 3) of a homogeneous solid, exact for its mesh.
+
+    Sum over signed tetrahedra from one vertex; integrals of 1, x and x x^T over a tetrahedron.
+    """
+    origin = points[triangles[0, 0]]
+    p = points[triangles] - origin  # (m, 3, 3)
+    volume = np.einsum("mi,mi->m", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6.0
+    total = volume.sum()
+    if not total > 0.0:
+        raise MeshError(f"rigid surface has volume {total:g} m^3: inside-out or empty; flip its triangles")
+    corner_sum = p.sum(axis=1)
+    first = np.einsum("m,mi->i", volume, corner_sum) / 4.0
+    second = np.einsum("m,mki,mkj->ij", volume, p, p) + np.einsum(
+        "m,mi,mj->ij", volume, corner_sum, corner_sum
+    )
+    second /= 20.0
+    centre = first / total
+    moment = (second - np.outer(first, first) / total) * (mass / total)
+    return centre + origin, np.trace(moment) * np.eye(3) - moment
+
+
+@njit(cache=True)
+def _rigid_rows(start: Array, vertex: Array, vector: Array, arms: Array) -> Array:
+    """Rows over surface vertices -> rows over (v, omega): sum of (d, r x d)."""
+    out = np.zeros((len(start) - 1, 6))
+    for r in range(len(out)):
+        for k in range(start[r], start[r + 1]):
+            d, a = vector[k], arms[vertex[k]]
+            out[r, 0] += d[0]
+            out[r, 1] += d[1]
+            out[r, 2] += d[2]
+            out[r, 3] += a[1] * d[2] - a[2] * d[1]
+            out[r, 4] += a[2] * d[0] - a[0] * d[2]
+            out[r, 5] += a[0] * d[1] - a[1] * d[0]
+    return out
+
+
+class RigidBody:
+    """A rigid body behind the body contract. Its mobility is M^-1 (6, 6), zero when fixed or driven."""
+
+    mass_damping = 0.0  # [1/s]
+
+    def __init__(
+        self, name: str, shape: RigidShape, mass: float, fixed: bool = False, motion: Motion | None = None
+    ) -> None:
+        self.name = name
+        self.mass = require_positive(f"mass of '{name}'", mass, " kg")
+        points = check_points(shape.points, f"mesh of '{name}'")
+        centre, self.inertia = mass_properties(points, shape.triangles, mass)  # body frame
+        self.local = np.ascontiguousarray(points - centre)
+        self.triangles = shape.triangles
+        self.n_surface = len(points)
+        self.motion = motion
+        self.prescribed = fixed or motion is not None
+        self.rest_centre = centre
+        self.centre = centre.copy()
+        self.turn = np.array([1.0, 0.0, 0.0, 0.0])  # quaternion, body to world
+        self.v = np.zeros(3)
+        self.w = np.zeros(3)  # world frame [rad/s]
+        self._free = np.zeros(6)  # (v, w) without constraints
+        self._needed = np.zeros(6)  # impulse of the drive without constraints
+        self._drive = np.zeros(6)  # and with them
+
+    def _arms(self) -> Array:
+        return self.local @ quaternion_matrix(self.turn).T
+
+    def surface_positions(self) -> Array:
+        return self._arms() + self.centre
+
+    def surface_velocities(self) -> Array:
+        return self.v + np.cross(self.w, self._arms())
+
+    def world_inertia(self) -> Array:
+        r = quaternion_matrix(self.turn)
+        return r @ self.inertia @ r.T
+
+    def free_velocity(self, h: float, gravity: Array, time: float) -> None:
+        if self.prescribed:
+            before = self.v
+            target = self.rest_centre if self.motion is None else self.rest_centre + self.motion.offset(time + h)
+            self.v = (target - self.centre) / h
+            self.w = np.zeros(3)
+            self._needed = np.concatenate([self.mass * (self.v - before - h * gravity), np.zeros(3)])
+        else:
+            self.v = self.v + h * gravity
+            self.w = _gyroscopic(self.inertia, quaternion_matrix(self.turn), self.w, h)
+            self._needed = np.zeros(6)
+        self._drive = self._needed
+        self._free = np.concatenate([self.v, self.w])
+
+    def _mobility(self) -> Array:
+        m = np.zeros((6, 6))
+        if not self.prescribed:
+            m[0, 0] = m[1, 1] = m[2, 2] = 1.0 / self.mass
+            m[3:, 3:] = np.linalg.inv(self.world_inertia())
+        return m
+
+    def compliance(self, rows: Rows) -> Array:
+        if self.prescribed:
+            return np.zeros((len(rows), len(rows)))
+        b = _rigid_rows(rows.start, rows.vertex, rows.vector, self._arms())
+        return b @ self._mobility() @ b.T
+
+    def apply(self, impulse: Array) -> None:
+        total = np.concatenate([impulse.sum(axis=0), np.cross(self._arms(), impulse).sum(axis=0)])
+        if self.prescribed:
+            self._drive = self._needed - total
+            return
+        moved = self._free + self._mobility() @ total
+        self.v, self.w = moved[:3], moved[3:]
+
+    def advance(self, h: float) -> None:
+        self.centre = self.centre + h * self.v
+        if np.any(self.w):
+            turn = quaternion_product(rotation_vector_quaternion(h * self.w), self.turn)
+            self.turn = turn / np.linalg.norm(turn)
+
+    def momentum(self) -> Array:
+        return self.mass * self.v
+
+    def drive_force(self, h: float) -> Array:
+        return self._drive / h
+
+    def get_state(self) -> dict[str, Array]:
+        return {k: getattr(self, k).copy() for k in ("centre", "turn", "v", "w")}
+
+    def set_state(self, state: dict[str, Array]) -> None:
+        for key, value in state.items():
+            setattr(self, key, value.copy())
+
+
+def _gyroscopic(inertia: Array, turn: Array, w: Array, h: float) -> Array:
+    """Solve I (w+ - w) + h w+ x I w+ = 0 in the body frame by Newton: stable at any spin."""
+    if not np.any(w):
+        return w
+    old = turn.T @ w
+    new = old.copy()
+    for _ in range(8):
+        spin = inertia @ new
+        residual = inertia @ (new - old) + h * np.cross(new, spin)
+        if np.abs(residual).max() <= 1e-15 * np.abs(spin).max():
+            break
+        jacobian = inertia + h * (_cross(new) @ inertia - _cross(spin))
+        new = new - np.linalg.solve(jacobian, residual)
+    return turn @ new
+
+
+def _cross(a: Array) -> Array:
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])

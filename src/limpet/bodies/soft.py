@@ -1,0 +1,328 @@
+"""Soft bodies: corotational finite elements under semi-implicit backward Euler (P eq 1).
+
+With stiffness K and Rayleigh damping a M + b K, P eq 1 reads, for the new velocity v+,
+
+    A v+ = M v + h (f(x) + M g),    A = (1 + h a) M + (h b + h^2) K.
+
+Nodes are renumbered once: free nodes in elimination order, then the driven ones, whose velocity is
+prescribed; what is left over in their rows is the drive's force.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from limpet.bodies.contract import Rows
+from limpet.bodies.motion import Motion
+from limpet.elements import ELEMENTS
+from limpet.elements.corotational import assemble, cell_block, energy, lame
+from limpet.errors import DivergedError, LimpetError, MeshError, require_positive
+from limpet.geometry.shapes import Array, Binding, SoftShape, check_points
+from limpet.linalg import block_cholesky as chol
+from limpet.linalg import symbolic
+
+DENSE_ROW = 40  # rows with more nodes than this (a cavity's pressure) are half-solved as they are
+
+
+@dataclass(frozen=True)
+class Material:
+    """Isotropic elastic material with Rayleigh damping."""
+
+    young: float  # [Pa]
+    poisson: float
+    mass_damping: float = 0.0  # a [1/s]
+    stiffness_damping: float = 2e-3  # b [s]
+
+    def __post_init__(self) -> None:
+        require_positive("material young", self.young, " Pa", "4e6 is a soft silicone")
+        if not (-1.0 < self.poisson < 0.5):
+            raise LimpetError(
+                f"material poisson = {self.poisson:g}: expected above -1 and below 0.5 "
+                "(0.45 to 0.49 for rubber)"
+            )
+        for label in ("mass_damping", "stiffness_damping"):
+            if not (0.0 <= getattr(self, label) < np.inf):
+                raise LimpetError(f"material {label} = {getattr(self, label):g}: expected 0 or more")
+
+
+@njit(cache=True)
+def _symmetric_times(start: Array, rows: Array, values: Array, v: Array, out: Array) -> None:
+    """out += A v for the lower block triangle of a symmetric A."""
+    for j in range(len(start) - 1):
+        for s in range(start[j], start[j + 1]):
+            i, b = rows[s], values[s]
+            for d in range(3):
+                out[i, d] += b[d, 0] * v[j, 0] + b[d, 1] * v[j, 1] + b[d, 2] * v[j, 2]
+            if i != j:
+                for d in range(3):
+                    out[j, d] += b[0, d] * v[i, 0] + b[1, d] * v[i, 1] + b[2, d] * v[i, 2]
+
+
+@njit(cache=True)
+def _system(values: Array, start: Array, mass: Array, stiffness_factor: float, mass_factor: float) -> None:
+    """values <- mass_factor M + stiffness_factor K, in place."""
+    for s in range(len(values)):
+        for i in range(3):
+            for j in range(3):
+                values[s, i, j] *= stiffness_factor
+    for j in range(len(mass)):
+        for d in range(3):
+            values[start[j], d, d] += mass_factor * mass[j]
+
+
+@njit(cache=True)
+def _node_rows(start, vertex, vector, bind_start, bind_nodes, bind_weights, n_free):  # type: ignore[no-untyped-def]
+    """Rows over surface vertices -> rows over free nodes, through the surface's binding."""
+    size = 0
+    for k in range(len(vertex)):
+        size += bind_start[vertex[k] + 1] - bind_start[vertex[k]]
+    out_start = np.zeros(len(start), np.int32)
+    node = np.empty(size, np.int32)
+    vec = np.empty((size, 3))
+    used = 0
+    for r in range(len(start) - 1):
+        for k in range(start[r], start[r + 1]):
+            for b in range(bind_start[vertex[k]], bind_start[vertex[k] + 1]):
+                if bind_nodes[b] < n_free:
+                    node[used] = bind_nodes[b]
+                    for d in range(3):
+                        vec[used, d] = bind_weights[b] * vector[k, d]
+                    used += 1
+        out_start[r + 1] = used
+    return out_start, node[:used], vec[:used]
+
+
+@njit(cache=True)
+def _mapped_compliance(start, node, vec, column, extra_column, s, out):  # type: ignore[no-untyped-def]
+    """out = B S B^T, B's row r being its node entries, or the unit row `extra_column[r]`."""
+    n, size = len(start) - 1, len(s)
+    half = np.zeros((n, size))
+    for r in range(n):
+        if extra_column[r] >= 0:
+            half[r] = s[extra_column[r]]
+            continue
+        line = half[r]
+        for k in range(start[r], start[r + 1]):
+            c = column[node[k]]
+            for d in range(3):
+                f = vec[k, d]
+                if f != 0.0:
+                    source = s[c + d]
+                    for j in range(size):
+                        line[j] += f * source[j]
+    for q in range(n):
+        line = half[q]
+        for r in range(q + 1):
+            if extra_column[r] >= 0:
+                total = line[extra_column[r]]
+            else:
+                total = 0.0
+                for k in range(start[r], start[r + 1]):
+                    c = column[node[k]]
+                    total += vec[k, 0] * line[c] + vec[k, 1] * line[c + 1] + vec[k, 2] * line[c + 2]
+            out[q, r] = total
+            out[r, q] = total
+
+
+class SoftBody:
+    """A soft body in the world. Built from a shape placed in the world; behind the body contract."""
+
+    def __init__(
+        self, name: str, shape: SoftShape, material: Material, mass: float,
+        driven: Array | None = None, motion: Motion | None = None,
+    ) -> None:  # fmt: skip
+        require_positive(f"mass of '{name}'", mass, " kg")
+        points = check_points(shape.points, f"mesh of '{name}'")
+        n = len(points)
+        for kind, cells in shape.cells.items():
+            if kind not in ELEMENTS:
+                raise MeshError(f"mesh of '{name}' has cells '{kind}': known are {', '.join(ELEMENTS)}")
+            if len(cells) and (cells.min() < 0 or cells.max() >= n):
+                raise MeshError(f"mesh of '{name}' has cells that name node {int(cells.max())} of {n}")
+        used = np.zeros(n, bool)
+        for cells in shape.cells.values():
+            used[cells] = True
+        if not used.all():
+            raise MeshError(f"mesh of '{name}' has {int((~used).sum())} nodes in no cell: remove them")
+        is_driven = np.zeros(n, bool)
+        if driven is not None:
+            is_driven[driven] = True
+        if is_driven.all():
+            raise LimpetError(f"'{name}': all nodes are driven; make it a rigid body instead")
+
+        self.name, self.mass, self.motion, self.material, self.shape = name, mass, motion, material, shape
+        self.mass_damping = material.mass_damping
+        self.order = _elimination(shape.cells, is_driven)  # order[new] = node of the shape
+        new = np.empty(n, np.int32)
+        new[self.order] = np.arange(n, dtype=np.int32)
+        self.n_free = int((~is_driven).sum())
+        self.rest = np.ascontiguousarray(points[self.order])
+        self.blocks = [
+            cell_block(ELEMENTS[kind], self.rest, new[cells]) for kind, cells in shape.cells.items()
+        ]
+        i = np.concatenate([np.repeat(b.cells, b.cells.shape[1], axis=1).ravel() for b in self.blocks])
+        j = np.concatenate([np.tile(b.cells, (1, b.cells.shape[1])).ravel() for b in self.blocks])
+        self.pattern = symbolic.block_pattern(n, i, j)
+        self.slots = [_cell_slots(self.pattern, b.cells) for b in self.blocks]
+        self.symbolic = symbolic.analyse(self.pattern, self.n_free)
+        share = np.zeros(n)
+        for b in self.blocks:
+            np.add.at(share, b.cells, b.lumped)
+        self.volume = float(share.sum())
+        self.node_mass = share * (mass / self.volume)
+        self.mu, self.lam = lame(material.young, material.poisson)
+        self.collision, self.visual = _renumber(shape.collision, new), _renumber(shape.visual, new)
+        self.n_surface = self.collision.n_vertices
+        self.pivot = self.rest[self.n_free :].mean(axis=0) if is_driven.any() else np.zeros(3)
+
+        self.x = self.rest.copy()
+        self.v = np.zeros((n, 3))
+        self._values = np.empty((len(self.pattern.rows), 3, 3))
+        self._free = self.v  # velocity without constraints
+        self._right = np.zeros((n, 3))  # M v + h (f + M g) of the last step
+        self._unmet = np.zeros((n, 3))  # impulses of the constraints on the nodes
+
+    def surface_positions(self) -> Array:
+        return _bound(self.collision.start, self.collision.nodes, self.collision.weights, self.x)
+
+    def surface_velocities(self) -> Array:
+        return _bound(self.collision.start, self.collision.nodes, self.collision.weights, self.v)
+
+    def positions(self) -> Array:
+        """Node positions in the shape's own numbering."""
+        out = np.empty_like(self.x)
+        out[self.order] = self.x
+        return out
+
+    def elastic_energy(self) -> float:
+        return sum(
+            energy(self.x, b.cells, b.gradients, b.weights, self.mu, self.lam) for b in self.blocks
+        )
+
+    def free_velocity(self, h: float, gravity: Array, time: float) -> None:
+        n, values = self.n_free, self._values
+        force = np.zeros_like(self.x)
+        values[:] = 0.0
+        for b, slots in zip(self.blocks, self.slots):
+            assemble(
+                self.x, b.cells, b.gradients, b.weights, b.laplace, slots, self.mu, self.lam, force, values
+            )
+        m, a = self.node_mass, self.material.mass_damping
+        _system(values, self.pattern.start, m, h * self.material.stiffness_damping + h * h, 1.0 + h * a)
+        try:
+            self.factor = chol.factorise(self.symbolic, values)
+        except chol.NotPositiveError as error:
+            node = int(self.order[error.node])
+            raise DivergedError(
+                f"'{self.name}': stiffness is not positive at node {node}; "
+                "lower the time step, or check the mesh there"
+            ) from None
+        right = m[:, None] * self.v + h * (force + m[:, None] * gravity)
+        known = np.zeros_like(self.v)
+        if self.motion is not None:
+            target = self.motion.place(self.rest[n:], self.pivot, time + h)
+            known[n:] = (target - self.x[n:]) / h
+        carried = np.zeros_like(right)
+        _symmetric_times(self.pattern.start, self.pattern.rows, values, known, carried)
+        self.v = known
+        self.v[:n] = chol.solve(self.factor, (right - carried)[:n])
+        self._free, self._right = self.v, right
+        self._unmet = np.zeros_like(right)
+
+    def compliance(self, rows: Rows) -> Array:
+        b = self.collision
+        start, node, vec = _node_rows(
+            rows.start, rows.vertex, rows.vector, b.start, b.nodes, b.weights, self.n_free
+        )
+        dense = np.flatnonzero(np.diff(start) > DENSE_ROW)
+        extra = np.zeros((len(dense), self.n_free, 3))
+        extra_column = np.full(len(rows), -1, np.int32)
+        touched = np.zeros(self.n_free, bool)
+        sparse = np.ones(len(node), bool)
+        for e, r in enumerate(dense):  # one a cavity
+            s = slice(start[r], start[r + 1])
+            np.add.at(extra[e], node[s], vec[s])
+            sparse[s] = False
+        touched[node[sparse]] = True
+        nodes = np.flatnonzero(touched)
+        column = np.zeros(self.n_free, np.int32)
+        column[nodes] = 3 * np.arange(len(nodes))
+        extra_column[dense] = 3 * len(nodes) + np.arange(len(dense))
+        s = chol.compliance(self.factor, nodes, extra)
+        out = np.empty((len(rows), len(rows)))
+        _mapped_compliance(start, node, vec, column, extra_column, s, out)
+        return out
+
+    def apply(self, impulse: Array) -> None:
+        n = self.n_free
+        b = self.collision
+        self._unmet = np.zeros_like(self.v)
+        _spread(b.start, b.nodes, b.weights, impulse, self._unmet)
+        self.v = self._free.copy()
+        self.v[:n] += chol.solve(self.factor, self._unmet[:n])
+
+    def advance(self, h: float) -> None:
+        self.x = self.x + h * self.v
+
+    def momentum(self) -> Array:
+        return self.node_mass @ self.v
+
+    def drive_force(self, h: float) -> Array:
+        n = self.n_free
+        if n == len(self.x):
+            return np.zeros(6)
+        held = np.zeros_like(self.v)
+        _symmetric_times(self.pattern.start, self.pattern.rows, self._values, self.v, held)
+        force = (held - self._right - self._unmet)[n:] / h
+        centre = self.x[n:].mean(axis=0)
+        moment = np.cross(self.x[n:] - centre, force).sum(axis=0)
+        return np.concatenate([force.sum(axis=0), moment])
+
+    def get_state(self) -> dict[str, Array]:
+        return {"x": self.x.copy(), "v": self.v.copy()}
+
+    def set_state(self, state: dict[str, Array]) -> None:
+        self.x, self.v = state["x"].copy(), state["v"].copy()
+
+
+@njit(cache=True)
+def _bound(start: Array, nodes: Array, weights: Array, x: Array) -> Array:
+    out = np.zeros((len(start) - 1, 3))
+    for i in range(len(out)):
+        for k in range(start[i], start[i + 1]):
+            for d in range(3):
+                out[i, d] += weights[k] * x[nodes[k], d]
+    return out
+
+
+@njit(cache=True)
+def _spread(start: Array, nodes: Array, weights: Array, impulse: Array, out: Array) -> None:
+    for i in range(len(start) - 1):
+        for k in range(start[i], start[i + 1]):
+            for d in range(3):
+                out[nodes[k], d] += weights[k] * impulse[i, d]
+
+
+def _elimination(cells: dict[str, Array], driven: Array) -> Array:
+    """Free nodes in a fill-reducing order, then the driven ones."""
+    free = np.flatnonzero(~driven)
+    local = np.full(len(driven), -1, np.int32)
+    local[free] = np.arange(len(free), dtype=np.int32)
+    i = np.concatenate([np.repeat(c, c.shape[1], axis=1).ravel() for c in cells.values()])
+    j = np.concatenate([np.tile(c, (1, c.shape[1])).ravel() for c in cells.values()])
+    both = (local[i] >= 0) & (local[j] >= 0)
+    order = symbolic.elimination_order(len(free), local[i][both], local[j][both])
+    return np.concatenate([free[order], np.flatnonzero(driven)]).astype(np.int32)
+
+
+def _cell_slots(pattern: symbolic.BlockPattern, cells: Array) -> Array:
+    i, j = np.broadcast_arrays(cells[:, :, None], cells[:, None, :])
+    slots = symbolic.pattern_slots(pattern, i.ravel(), j.ravel()).reshape(i.shape)
+    return np.ascontiguousarray(np.where(i >= j, slots, -1 - slots).astype(np.int32))
+
+
+def _renumber(binding: Binding, new: Array) -> Binding:
+    return Binding(binding.triangles, binding.start, new[binding.nodes], binding.weights)

@@ -1,0 +1,179 @@
+"""Keeps the cavities and their air from step to step: when to remesh, what to carry, what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from limpet.cavity.detect import Detection, detect, needs_detection, seal_gaps
+from limpet.cavity.gas import Atmosphere
+from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
+from limpet.cavity.ring import TOUCHING, Nearness, Ring, nearness
+from limpet.cavity.track import Air, carry_air, links
+from limpet.collision.contacts import Contacts
+from limpet.geometry.bvh import Tree
+from limpet.report import CavityReport
+
+Array = np.ndarray
+
+PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
+
+
+@dataclass(frozen=True)
+class Trapped:
+    """One cavity: its mesh and its air, and what the current step needs to know of it."""
+
+    id: int
+    mesh: CavityMesh
+    air: float  # n [mol]
+    pressure: float  # P [Pa] absolute, of the last step
+    volume: float = 0.0  # V [m^3] at x
+    gradient: Array = field(default_factory=lambda: np.zeros((0, 3)))  # H_p at mesh.support [m^2]
+    leaked: float = 0.0  # [mol] in this step
+    seal_gap: float = 0.0  # [m]
+    missing: int = 0  # detections in a row that did not find it
+
+
+@dataclass(frozen=True)
+class AirBook:
+    """All trapped air, and where it came from and went since the start [mol]."""
+
+    cavities: tuple[Trapped, ...] = ()
+    next_id: int = 0
+    created: float = 0.0
+    leaked: float = 0.0
+    vented: float = 0.0
+    released: float = 0.0
+    pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see _pattern
+
+    @property
+    def error(self) -> float:
+        """What the books miss, as a share of all air that was ever trapped."""
+        held = sum(c.air for c in self.cavities)
+        came = self.created + self.leaked
+        return abs(held - (came - self.vented - self.released)) / came if came > 0.0 else 0.0
+
+
+@dataclass(frozen=True)
+class CavityKeeper:
+    """The rules; the state is the AirBook that is handed in and out."""
+
+    walls: Walls
+    trees: Sequence[Tree]  # kept fitted by contact detection
+    lead: Array  # (bodies,) of two bodies the one that leads more bears the contact ring
+    sealing: float  # [m]
+    ring: Ring
+    limit: float  # of bridging area before a cavity is remeshed
+    every_step: bool
+    atmosphere: Atmosphere
+    leak: float  # [mol/s]
+
+    def update(
+        self, book: AirBook, x: Array, contacts: Contacts, h: float
+    ) -> tuple[AirBook, bool]:
+        """Find, remesh and feed the cavities at x; also whether a union was run."""
+        near = nearness(contacts, self.walls)
+        pattern = self._pattern(near)
+        remesh = self._must_remesh(book, x, contacts, pattern)
+        if remesh:
+            found = detect(
+                self.walls, x, contacts, self.sealing, self.ring,
+                [c.mesh for c in book.cavities], self.trees, self.lead,
+            )  # fmt: skip
+            book = replace(self._carry(book, found, x, pattern), pattern=pattern)
+        gaps = seal_gaps(self.walls, contacts, self.sealing, [c.mesh for c in book.cavities])
+        cavities, leaked = [], 0.0
+        for c, gap in zip(book.cavities, gaps):
+            v, gradient = volume_and_gradient(c.mesh, x)
+            gained = h * self.leak  # P eq 15
+            leaked += gained
+            cavities.append(
+                replace(c, air=c.air + gained, volume=v, gradient=gradient, leaked=gained, seal_gap=gap)
+            )
+        return replace(book, cavities=tuple(cavities), leaked=book.leaked + leaked), remesh
+
+    def close(
+        self, book: AirBook, pressures: Array, rates: Array, h: float
+    ) -> tuple[AirBook, tuple[CavityReport, ...]]:
+        """Settle the step: P and V' of each cavity are known; above P_max air has left (P eq 13)."""
+        rt, p_max = self.atmosphere.rt, self.atmosphere.p_max
+        cavities, reports, vented = [], [], 0.0
+        for c, p, rate in zip(book.cavities, pressures, rates):
+            after = c.volume + h * rate
+            air = c.air
+            if p >= p_max * (1.0 - 1e-8):
+                air = min(air, max(p * after / rt, 0.0))
+            vented += c.air - air
+            miss = abs(p * after - air * rt) / (air * rt) if air > 0.0 else abs(p * after)
+            cavities.append(replace(c, air=air, pressure=float(p)))
+            reports.append(
+                CavityReport(
+                    id=c.id, pressure=float(p), volume=after, air=air, vented=c.air - air,
+                    leaked=c.leaked, gas_residual=miss, seal_gap=c.seal_gap,
+                )  # fmt: skip
+            )
+        book = replace(book, cavities=tuple(cavities), vented=book.vented + vented)
+        return book, tuple(reports)
+
+    def _pattern(self, near: Nearness) -> Array:
+        """(N,) int8 for every surface vertex: 0 open, 1 within the sealing distance, 2 touching."""
+        closed = near.gap < self.sealing
+        return closed.astype(np.int8) + (near.gap < min(self.sealing, TOUCHING))
+
+    def _must_remesh(self, book: AirBook, x: Array, contacts: Contacts, pattern: Array) -> bool:
+        """P 4.2, with what counts as a new contact made precise.
+
+        Vertices inside a sealed cavity may touch and part as they like; the ring may not change
+        unnoticed, nor may a new ring form elsewhere.
+        """
+        if not book.cavities and not needs_detection(contacts, self.sealing):
+            return False
+        if self.every_step or len(book.pattern) != len(pattern):
+            return True
+        if any(c.missing or needs_remesh(c.mesh, x, self.limit) for c in book.cavities):
+            return True
+        changed = (pattern > 0) != (book.pattern > 0)
+        for c in book.cavities:
+            changed[c.mesh.interior] = False
+            line = c.mesh.seal_line
+            if np.any(pattern[line] != book.pattern[line]):
+                return True
+        return bool(changed.any())
+
+    def _carry(self, book: AirBook, found: Detection, x: Array, pattern: Array) -> AirBook:
+        """Hand the air on to the cavities found; what was only missed now keeps its mesh."""
+        old = book.cavities
+        # a ring without any closed vertex is open beyond doubt; else wait whether it closes again
+        waiting = [
+            i for i, _ in found.lost if old[i].missing < PATIENCE and pattern[old[i].mesh.seal_line].any()
+        ]
+        meshes = [*found.cavities, *(old[i].mesh for i in waiting)]
+        n = len(found.cavities)
+        link = links([c.mesh for c in old], meshes, x)
+        for j, i in enumerate(waiting):
+            link[i] = False
+            link[:, n + j] = False
+            link[i, n + j] = True
+        volumes = np.array([max(volume(m, x), 0.0) for m in meshes])
+        trapped = self.atmosphere.pressure * volumes / self.atmosphere.rt
+        air = Air(
+            np.array([c.id for c in old], dtype=np.int64), np.array([c.air for c in old]), book.next_id
+        )
+        after, ledger = carry_air(air, link, volumes, trapped)
+        pressure = {c.id: c.pressure for c in old}
+        missing = {old[i].id: old[i].missing + 1 for i in waiting}
+        cavities = tuple(
+            Trapped(
+                id=int(number), mesh=mesh, air=float(amount),
+                pressure=pressure.get(int(number), self.atmosphere.pressure),
+                missing=missing.get(int(number), 0),
+            )
+            for number, mesh, amount in zip(after.id, meshes, after.amount)
+        )  # fmt: skip
+        return replace(
+            book, cavities=cavities, next_id=after.next_id,
+            created=book.created + float(ledger.created.sum()),
+            released=book.released + float(ledger.released.sum()),
+        )  # fmt: skip

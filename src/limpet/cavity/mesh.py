@@ -1,0 +1,275 @@
+"""The mesh of a trapped air volume: its vertices ride on the surfaces of the bodies (P 4.2).
+
+All surfaces stand in one array X (N, 3); body i owns X[offset[i]:offset[i + 1]] and vertex ids here
+are global: offset[body] + vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from limpet.geometry.surface import Surface
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Walls:
+    """The surfaces of all bodies, joined once; only positions change afterwards."""
+
+    offset: Array  # (n + 1,) int32, first vertex of each body
+    face_offset: Array  # (n + 1,) int32, first triangle of each body
+    triangles: Array  # (m, 3) int32, global vertex ids
+    body: Array  # (N,) int32, the body of each vertex
+    vertex_start: Array  # (N + 1,) int32, neighbours of v: neighbours[start[v]:start[v + 1]]
+    neighbours: Array  # int32, global vertex ids
+    own_triangles: tuple[Array, ...]  # the triangles of each body, in its own numbering
+
+
+def join_walls(surfaces: Sequence[Surface]) -> Walls:
+    """Join the surfaces, in the order in which contacts number the bodies."""
+    offset = np.cumsum([0] + [s.n_vertices for s in surfaces]).astype(np.int32)
+    face_offset = np.cumsum([0] + [len(s.triangles) for s in surfaces]).astype(np.int32)
+    starts = [np.zeros(1, dtype=np.int32)]
+    for s in surfaces:
+        starts.append(s.vertex_start[1:] + starts[-1][-1])
+    return Walls(
+        offset=offset,
+        face_offset=face_offset,
+        triangles=np.concatenate([s.triangles + o for s, o in zip(surfaces, offset)]),
+        body=np.repeat(np.arange(len(surfaces), dtype=np.int32), np.diff(offset)),
+        vertex_start=np.concatenate(starts).astype(np.int32),
+        neighbours=np.concatenate([s.neighbours + o for s, o in zip(surfaces, offset)]),
+        own_triangles=tuple(s.triangles for s in surfaces),
+    )
+
+
+@dataclass(frozen=True)
+class CavityMesh:
+    """A closed mesh round trapped air, oriented outward: dV/dx pushes the walls apart."""
+
+    triangles: Array  # (t, 3) int32
+    share: Array  # (t,) how much of the triangle counts: 1, or 0.5 each in a mean of two meshes
+    bridge: Array  # (t,) bool, joins the two copies of a boundary vertex (P 4.2)
+    body: Array  # (v,) int32, the body each cavity vertex rides on
+    vertices: Array  # (v, 3) int32, the three global surface vertices that carry it
+    weights: Array  # (v, 3), barycentric, sum 1
+    support: Array  # (u,) int32, the global surface vertices that carry any of it, sorted
+    slot: Array  # (v, 3) int32, vertices = support[slot]
+    # What the next remeshing has to know.
+    carrier: int  # the body whose vertex graph bears the contact ring
+    interior: Array  # int32, sorted, its vertices (global) strictly inside the seal line
+    core: Array  # int32, those of the interior that stood clear of the other body: surely its air
+    seal_line: Array  # int32, sorted, where the pressure ends; empty when no graph closes it
+    halves: tuple[CavityMesh, ...] = ()  # the meshes of which this one is the mean
+
+
+def positions(mesh: CavityMesh, x: Array) -> Array:
+    """Where the cavity vertices are now, (v, 3) [m], for surface positions x (N, 3)."""
+    return _positions(mesh.vertices, mesh.weights, x)
+
+
+def volume(mesh: CavityMesh, x: Array) -> float:
+    """Volume of the trapped air [m^3]."""
+    return _volume(mesh.triangles, mesh.share, _positions(mesh.vertices, mesh.weights, x))
+
+
+def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
+    """Volume [m^3] and its gradient (u, 3) [m^2] at the surface vertices `mesh.support`.
+
+    The gradient is the row H_p of P eq 2, on surface vertices.
+    """
+    return _volume_and_gradient(
+        mesh.triangles, mesh.share, mesh.vertices, mesh.weights, mesh.slot, len(mesh.support), x
+    )
+
+
+def areas(mesh: CavityMesh, x: Array) -> tuple[float, float]:
+    """Area of the whole mesh and of its bridging triangles [m^2]."""
+    return _areas(
+        mesh.triangles, mesh.share, mesh.bridge, _positions(mesh.vertices, mesh.weights, x)
+    )
+
+
+def needs_remesh(mesh: CavityMesh, x: Array, limit: float = 0.01) -> bool:
+    """Whether the bridging triangles exceed `limit` of the cavity's area (P 4.2: one per cent)."""
+    whole, bridging = areas(mesh, x)
+    return bridging > limit * whole
+
+
+def centre(mesh: CavityMesh, x: Array) -> Array:
+    """Area-weighted centre of the cavity's walls (3,) [m]: defined for a flat cavity, too."""
+    return _centre(mesh.triangles, mesh.share, _positions(mesh.vertices, mesh.weights, x))
+
+
+def contains(mesh: CavityMesh, x: Array, point: Array) -> bool:
+    """Whether a point lies inside the cavity: its winding number exceeds one half."""
+    return _winding(mesh.triangles, mesh.share, positions(mesh, x), point) > 0.5
+
+
+def common_air(old: Sequence[CavityMesh], new: Sequence[CavityMesh], n_vertices: int) -> Array:
+    """Whether each old cavity's core lies in each new interior, or the other way, (old, new) bool.
+
+    Interiors alone will not do: a cavity claims the ring vertices of a neighbour that opened.
+    """
+    common = np.zeros((len(old), len(new)), dtype=bool)
+    for j, mesh in enumerate(new):
+        inside = np.zeros((2, n_vertices), dtype=bool)
+        inside[0, mesh.interior] = True
+        inside[1, mesh.core] = True
+        for i, before in enumerate(old):
+            common[i, j] = inside[0, before.core].any() or inside[1, before.interior].any()
+    return common
+
+
+def mean_mesh(meshes: Sequence[CavityMesh], share: Sequence[float]) -> CavityMesh:
+    """The mesh whose volume and gradient are the weighted sum of those of `meshes`."""
+    shift = np.cumsum([0] + [len(m.vertices) for m in meshes])
+    vertices = np.concatenate([m.vertices for m in meshes])
+    weights = np.concatenate([m.weights for m in meshes])
+    vertices, support, slot = with_support(vertices, weights)
+    return CavityMesh(
+        triangles=np.concatenate([m.triangles + np.int32(o) for m, o in zip(meshes, shift)]),
+        share=np.concatenate([f * m.share for m, f in zip(meshes, share)]),
+        bridge=np.concatenate([m.bridge for m in meshes]),
+        body=np.concatenate([m.body for m in meshes]),
+        vertices=vertices,
+        weights=weights,
+        support=support,
+        slot=slot,
+        carrier=meshes[0].carrier,
+        interior=np.unique(np.concatenate([m.interior for m in meshes])),
+        core=meshes[0].core,
+        seal_line=meshes[0].seal_line,
+        halves=tuple(meshes),
+    )
+
+
+@njit(cache=True)
+def with_support(vertices: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Vertices without idle entries, the sorted unique surface vertices and the slots there."""
+    used = vertices.copy()
+    number = np.zeros(vertices.max() + 1, dtype=np.int32)
+    for v in range(len(vertices)):
+        main = vertices[v, np.argmax(weights[v])]
+        for i in range(3):
+            if weights[v, i] == 0.0:
+                used[v, i] = main
+            number[used[v, i]] = 1
+    support = np.flatnonzero(number).astype(np.int32)
+    for u in range(len(support)):
+        number[support[u]] = u
+    slot = np.empty_like(used)
+    for v in range(len(used)):
+        for i in range(3):
+            slot[v, i] = number[used[v, i]]
+    return used, support, slot
+
+
+@njit(cache=True)
+def _positions(vertices: Array, weights: Array, x: Array) -> Array:
+    y = np.empty((len(vertices), 3))
+    for v in range(len(vertices)):
+        a, b, c = vertices[v]
+        for k in range(3):
+            y[v, k] = weights[v, 0] * x[a, k] + weights[v, 1] * x[b, k] + weights[v, 2] * x[c, k]
+    return y
+
+
+@njit(cache=True)
+def _volume(triangles: Array, share: Array, y: Array) -> float:
+    v = 0.0
+    o0, o1, o2 = y[0]  # about a vertex of the mesh, so that no digits are lost far from the origin
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        ax, ay, az = y[a, 0] - o0, y[a, 1] - o1, y[a, 2] - o2
+        bx, by, bz = y[b, 0] - o0, y[b, 1] - o1, y[b, 2] - o2
+        cx, cy, cz = y[c, 0] - o0, y[c, 1] - o1, y[c, 2] - o2
+        six = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+        v += share[t] * six
+    return v / 6.0
+
+
+@njit(cache=True)
+def _volume_and_gradient(
+    triangles: Array,
+    share: Array,
+    vertices: Array,
+    weights: Array,
+    slot: Array,
+    n_support: int,
+    x: Array,
+) -> tuple[float, Array]:
+    y = _positions(vertices, weights, x)
+    g = np.zeros_like(y)  # at a closed mesh's vertices: a third of the area vectors around
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        ux, uy, uz = y[b, 0] - y[a, 0], y[b, 1] - y[a, 1], y[b, 2] - y[a, 2]
+        vx, vy, vz = y[c, 0] - y[a, 0], y[c, 1] - y[a, 1], y[c, 2] - y[a, 2]
+        w = share[t] / 6.0
+        nx, ny, nz = w * (uy * vz - uz * vy), w * (uz * vx - ux * vz), w * (ux * vy - uy * vx)
+        for i in range(3):
+            k = triangles[t, i]
+            g[k, 0] += nx
+            g[k, 1] += ny
+            g[k, 2] += nz
+    gradient = np.zeros((n_support, 3))
+    for v in range(len(vertices)):
+        for i in range(3):
+            u = slot[v, i]
+            for k in range(3):
+                gradient[u, k] += weights[v, i] * g[v, k]
+    return _volume(triangles, share, y), gradient
+
+
+@njit(cache=True)
+def _areas(triangles: Array, share: Array, bridge: Array, y: Array) -> tuple[float, float]:
+    whole = 0.0
+    bridging = 0.0
+    for t in range(len(triangles)):
+        area = share[t] * _area(y[triangles[t, 0]], y[triangles[t, 1]], y[triangles[t, 2]])
+        whole += area
+        if bridge[t]:
+            bridging += area
+    return whole, bridging
+
+
+@njit(cache=True)
+def _area(a: Array, b: Array, c: Array) -> float:
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    return 0.5 * np.sqrt(nx * nx + ny * ny + nz * nz)
+
+
+@njit(cache=True)
+def _centre(triangles: Array, share: Array, y: Array) -> Array:
+    total = 0.0
+    middle = np.zeros(3)
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        area = share[t] * _area(y[a], y[b], y[c])
+        total += area
+        for k in range(3):
+            middle[k] += area * (y[a, k] + y[b, k] + y[c, k]) / 3.0
+    return middle / total if total > 0.0 else y[0].copy()
+
+
+@njit(cache=True)
+def _winding(triangles: Array, share: Array, y: Array, p: Array) -> float:
+    """Solid angle of the mesh seen from p over 4 pi (van Oosterom and Strackee)."""
+    angle = 0.0
+    for t in range(len(triangles)):
+        a = y[triangles[t, 0]] - p
+        b = y[triangles[t, 1]] - p
+        c = y[triangles[t, 2]] - p
+        la, lb, lc = np.sqrt(np.sum(a * a)), np.sqrt(np.sum(b * b)), np.sqrt(np.sum(c * c))
+        cross = np.cross(b, c)
+        top = a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2]
+        below = la * lb * lc + np.sum(a * b) * lc + np.sum(b * c) * la + np.sum(c * a) * lb
+        angle += share[t] * 2.0 * np.arctan2(top, below)
+    return angle / (4.0 * np.pi)

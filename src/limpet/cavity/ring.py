@@ -1,0 +1,422 @@
+"""The contact ring round a cavity, and the line in it where the cavity pressure ends.
+
+The union alone would end the cavity where the gap equals the sealing distance, one or two
+millimetres inside the touching ring of a shallow lip, and the pull-off force would follow the
+sealing distance. So the line is chosen on the vertex graph of the body that bears the ring (the
+carrier), and the sealing distance only says which vertices are closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from heapq import heappop, heappush
+
+import numpy as np
+from numba import njit
+
+from limpet.cavity.mesh import Walls
+from limpet.collision.contacts import EDGE_EDGE, Contacts
+
+Array = np.ndarray
+
+TOUCHING = 1e-5  # [m] a gap below this is contact, whatever the sealing distance
+NOBODY, OUTSIDE = -1, -2
+PUSH, PULL = 1, 2
+
+
+class Ring(StrEnum):
+    """Where in the contact ring the pressure falls from the cavity's to the atmosphere's."""
+
+    OUTER = "outer"  # at the outermost touching vertices: the air has crept under the whole ring
+    INNER = "inner"  # at the innermost: the ring is dry
+    MIDDLE = "middle"  # half of the fall at each
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """The nearest contact of every surface vertex, by global vertex id."""
+
+    gap: Array  # (N,) [m], inf without contact
+    away: Array  # (N, 3) unit, the way that parts the vertex from the other body
+    face: Array  # (N, 3) int32, global vertices of the other body's triangle there
+    weights: Array  # (N, 3)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A cavity, as the vertex graph of its carrier sees it."""
+
+    carrier: int
+    interior: Array  # int32, sorted global vertices of the carrier strictly inside the seal line
+    seal_line: Array  # int32, sorted; empty when the graph of the carrier does not close the ring
+    source: int = NOBODY  # which previous cavity it is
+    otherwise: tuple[Candidate, ...] = ()  # the same cavity as other bodies see it, next best first
+
+
+@dataclass(frozen=True)
+class Division:
+    """What becomes of each surface vertex before the union."""
+
+    candidates: tuple[Candidate, ...]  # with interior and seal line brought up to date
+    sealed: Array  # (c,) bool, whether the ring parts the candidate's interior from the outside
+    role: Array  # (N,) int8: PUSH into the other body, PULL off it, 0 leave
+    inside: Array  # (N,) bool, interior of any candidate
+    seal: Array  # (N,) bool, on the seal line of any candidate
+
+
+def nearness(contacts: Contacts, walls: Walls) -> Nearness:
+    """The nearest vertex contact of every vertex; edge-edge contacts seal through their ends."""
+    return Nearness(
+        *_nearest(
+            contacts.body_a,
+            contacts.body_b,
+            contacts.vertices_a,
+            contacts.weights_a,
+            contacts.vertices_b,
+            contacts.weights_b,
+            contacts.gap,
+            contacts.normal,
+            contacts.kind,
+            walls.offset,
+        )
+    )
+
+
+def divide(
+    walls: Walls, near: Nearness, sealing: float, candidates: Sequence[Candidate], ring: Ring
+) -> Division:
+    """Find each candidate's interior and seal line from its last known interior.
+
+    The ring is made of the touching vertices if these part inside from outside, else of all closed
+    ones. OUTER: the ring vertices next to the outside are the seal line, those within are pulled
+    off. INNER: the ring vertices next to the inside are.
+    """
+    n = len(near.gap)
+    closed = near.gap < sealing
+    touching = near.gap < min(sealing, TOUCHING)
+    graph = (walls.vertex_start, walls.neighbours)
+    home = np.full(n, NOBODY, dtype=np.int32)  # last known interior
+    outside = ~closed
+    for k, c in enumerate(candidates):
+        home[c.interior] = k
+        outside[c.interior] = False
+        outside[c.seal_line] = False
+    n_free = np.bincount(home[~closed] + 1, minlength=len(candidates) + 1)[1:]
+    flat = n_free == 0  # a flattened cavity: all of its interior is closed
+    label_t, part_t = _flood(*graph, touching, closed, home, outside, flat)
+    label_z, part_z = _flood(*graph, closed, closed, home, outside, flat)
+    sealed = part_t | part_z
+    owner, seal = _claim(
+        *graph, touching, closed, home, label_t, label_z, part_t, sealed, ring is Ring.OUTER
+    )
+    owner[seal] = NOBODY
+    sealed &= np.bincount(owner[owner >= 0], minlength=len(candidates)) > 0
+    within = owner >= 0
+    within[within] = sealed[owner[within]]
+    lines = _seal_lines(*graph, owner, seal, len(candidates))
+    role = np.where(closed, np.where(within, PULL, PUSH), 0).astype(np.int8)
+    updated = tuple(
+        Candidate(c.carrier, _ids(within & (owner == k)), _ids(lines[k]), c.source)
+        if sealed[k]
+        else c
+        for k, c in enumerate(candidates)
+    )
+    return Division(updated, sealed, role, within, seal)
+
+
+def _ids(mask: Array) -> Array:
+    return np.flatnonzero(mask).astype(np.int32)
+
+
+def offsets(
+    walls: Walls, near: Nearness, sealing: float, division: Division, leads: Array
+) -> Array:
+    """How far each vertex is moved before the union, (N, 3) [m] (P 4.1).
+
+    leads (n, n) bool: whether body i's vertices are moved against body j's, which then only
+    follow where that has not closed the gap.
+    """
+    moved = (near.gap, near.away, near.face, near.weights)
+    return _offsets(*moved, walls.body, division.role, division.inside, leads, sealing)
+
+
+def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> float:
+    """The largest over leak paths of the smallest gap [m]; `sealing` or more: the ring is open.
+
+    Paths run over the carrier's vertices from the interior to the outside. A flattened cavity
+    starts at the interior vertices farthest from the outside.
+    """
+    return _widest(
+        walls.vertex_start,
+        walls.neighbours,
+        near.gap,
+        sealing,
+        candidate.interior,
+        candidate.seal_line,
+        walls.offset[candidate.carrier],
+        walls.offset[candidate.carrier + 1],
+    )
+
+
+def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> bool:
+    """Whether vertices that are not closed join the interior to the outside."""
+    return seal_gap(walls, near, sealing, candidate) >= sealing
+
+
+@njit(cache=True)
+def _nearest(
+    body_a: Array,
+    body_b: Array,
+    vertices_a: Array,
+    weights_a: Array,
+    vertices_b: Array,
+    weights_b: Array,
+    gap: Array,
+    normal: Array,
+    kind: Array,
+    offset: Array,
+) -> tuple[Array, Array, Array, Array]:
+    n = offset[-1]
+    nearest = np.full(n, np.inf)
+    away = np.zeros((n, 3))
+    face = np.zeros((n, 3), dtype=np.int32)
+    weights = np.zeros((n, 3))
+    for k in range(len(gap)):
+        if kind[k] == EDGE_EDGE:
+            continue
+        for side in range(2):
+            if side == 0:
+                own, carried, sign = offset[body_a[k]], offset[body_b[k]], 1.0
+                p, wp, f, wf = vertices_a[k], weights_a[k], vertices_b[k], weights_b[k]
+            else:
+                own, carried, sign = offset[body_b[k]], offset[body_a[k]], -1.0
+                p, wp, f, wf = vertices_b[k], weights_b[k], vertices_a[k], weights_a[k]
+            main = np.argmax(wp)
+            v = own + p[main]
+            # Where two vertices meet there is one contact, and both carry it.
+            if wp[main] < 1.0 - 1e-9 or gap[k] >= nearest[v]:
+                continue
+            nearest[v] = gap[k]
+            for i in range(3):
+                away[v, i] = sign * normal[k, i]
+                face[v, i] = carried + f[i]
+                weights[v, i] = wf[i]
+    return nearest, away, face, weights
+
+
+@njit(cache=True)
+def _flood(
+    start: Array,
+    neighbours: Array,
+    ring: Array,
+    closed: Array,
+    home: Array,
+    outside: Array,
+    flat: Array,
+) -> tuple[Array, Array]:
+    """Spread each candidate's interior over vertices off the ring.
+
+    Returns the label (N,) of each vertex and whether each candidate met neither the outside nor
+    another candidate.
+    """
+    label = np.full(len(home), NOBODY, dtype=np.int32)
+    parted = np.ones(len(flat), dtype=np.bool_)
+    stack = np.empty(len(home), dtype=np.int32)
+    size = 0
+    for v in range(len(home)):
+        k = home[v]
+        if k >= 0 and not ring[v] and (flat[k] or not closed[v]):
+            label[v] = k
+            stack[size] = v
+            size += 1
+    while size > 0:
+        size -= 1
+        v = stack[size]
+        k = label[v]
+        for e in range(start[v], start[v + 1]):
+            w = neighbours[e]
+            if ring[w] or label[w] == k:
+                continue
+            if label[w] >= 0:
+                parted[k] = parted[label[w]] = False
+            elif outside[w]:
+                parted[k] = False
+            else:
+                label[w] = k
+                stack[size] = w
+                size += 1
+    return label, parted
+
+
+@njit(cache=True)
+def _claim(
+    start: Array,
+    neighbours: Array,
+    touching: Array,
+    closed: Array,
+    home: Array,
+    label_t: Array,
+    label_z: Array,
+    parted_t: Array,
+    sealed: Array,
+    outer: bool,
+) -> tuple[Array, Array]:
+    """The candidate each vertex belongs to (NOBODY: the outside), and the vertices that seal it."""
+    n = len(home)
+    owner = np.full(n, NOBODY, dtype=np.int32)
+    queue = np.empty(n, dtype=np.int32)
+    last = 0
+    for v in range(n):
+        if label_t[v] >= 0 and parted_t[label_t[v]]:
+            owner[v] = label_t[v]
+        elif label_z[v] >= 0 and sealed[label_z[v]] and not parted_t[label_z[v]]:
+            owner[v] = label_z[v]
+        elif outer and home[v] >= 0 and sealed[home[v]]:
+            # A ring vertex that was inside before stays with its cavity.
+            in_ring = touching[v] if parted_t[home[v]] else closed[v]
+            owner[v] = home[v] if in_ring else NOBODY
+        if owner[v] >= 0:
+            queue[last] = v
+            last += 1
+    seal = np.zeros(n, dtype=np.bool_)
+    labelled = last
+    first = 0
+    while first < last:  # breadth first: the nearest candidate takes a ring vertex
+        v = queue[first]
+        first += 1
+        if not outer and first > labelled:
+            break
+        k = owner[v]
+        for e in range(start[v], start[v + 1]):
+            w = neighbours[e]
+            in_ring = touching[w] if parted_t[k] else closed[w]
+            if owner[w] == NOBODY and in_ring:
+                owner[w] = k
+                seal[w] = not outer
+                queue[last] = w
+                last += 1
+    if outer:
+        for i in range(last):
+            v = queue[i]
+            k = owner[v]
+            in_ring = touching[v] if parted_t[k] else closed[v]
+            if in_ring:
+                for e in range(start[v], start[v + 1]):
+                    if owner[neighbours[e]] != k:
+                        seal[v] = True
+    return owner, seal
+
+
+@njit(cache=True)
+def _seal_lines(start: Array, neighbours: Array, owner: Array, seal: Array, count: int) -> Array:
+    """Which sealing vertices stand next to which interior, (c, N) bool: a wall may serve two."""
+    lines = np.zeros((count, len(seal)), dtype=np.bool_)
+    for v in range(len(seal)):
+        if seal[v]:
+            for e in range(start[v], start[v + 1]):
+                k = owner[neighbours[e]]
+                if k >= 0:
+                    lines[k, v] = True
+    return lines
+
+
+@njit(cache=True)
+def _offsets(
+    gap: Array,
+    away: Array,
+    face: Array,
+    weights: Array,
+    body: Array,
+    role: Array,
+    inside: Array,
+    leads: Array,
+    sealing: float,
+) -> Array:
+    shift = np.zeros((len(gap), 3))
+    # Exact touch is arbitrary in a union: pushed vertices go to gap = -sealing, pulled to +sealing.
+    for v in range(len(gap)):
+        if role[v] != 0 and leads[body[v], body[face[v, 0]]]:
+            step = sealing - gap[v] if role[v] == PULL else -sealing - gap[v]
+            for i in range(3):
+                shift[v, i] = step * away[v, i]
+    for v in range(len(gap)):
+        if role[v] == 0 or leads[body[v], body[face[v, 0]]]:
+            continue
+        # A follower moves for what the leader's offset leaves open, but never under a face that
+        # reaches into a cavity: there the leader's roles alone place the cut.
+        reaches_in, any_role = False, False
+        left = gap[v]
+        for c in range(3):
+            f = face[v, c]
+            if weights[v, c] == 0.0:
+                continue
+            reaches_in |= inside[f]
+            any_role |= role[f] != 0
+            for i in range(3):
+                left -= weights[v, c] * shift[f, i] * away[v, i]
+        if (reaches_in and any_role) or left <= -0.5 * sealing:
+            continue
+        for i in range(3):
+            shift[v, i] = (-sealing - left) * away[v, i]
+    return shift
+
+
+@njit(cache=True)
+def _widest(
+    start: Array,
+    neighbours: Array,
+    gap: Array,
+    sealing: float,
+    interior: Array,
+    seal_line: Array,
+    low: int,
+    high: int,
+) -> float:
+    inside = np.zeros(high - low, dtype=np.bool_)
+    known = np.zeros(high - low, dtype=np.bool_)
+    for v in interior:
+        inside[v - low] = known[v - low] = True
+    for v in seal_line:
+        known[v - low] = True
+    depth = np.zeros(high - low, dtype=np.int32)  # steps from the nearest vertex not inside
+    queue = np.empty(high - low, dtype=np.int32)
+    last = 0
+    for v in range(low, high):
+        if not inside[v - low]:
+            queue[last] = v
+            last += 1
+    first = 0
+    while first < last:
+        v = queue[first]
+        first += 1
+        for e in range(start[v], start[v + 1]):
+            w = neighbours[e]
+            if inside[w - low] and depth[w - low] == 0:
+                depth[w - low] = depth[v - low] + 1
+                queue[last] = w
+                last += 1
+    flat = True
+    for v in interior:
+        flat &= gap[v] < sealing
+    deepest = depth.max()
+    width = np.full(high - low, -np.inf)
+    heap = [(0.0, np.int64(0)) for _ in range(0)]
+    for v in interior:
+        if (flat and depth[v - low] == deepest) or (not flat and gap[v] >= sealing):
+            width[v - low] = np.inf
+            heappush(heap, (-np.inf, np.int64(v)))
+    while len(heap) > 0:
+        negative, v = heappop(heap)
+        if -negative < width[v - low]:
+            continue
+        if not known[v - low] and gap[v] >= sealing:
+            return -negative
+        for e in range(start[v], start[v + 1]):
+            w = neighbours[e]
+            reach = min(-negative, gap[w])
+            if reach > width[w - low]:
+                width[w - low] = reach
+                heappush(heap, (-reach, np.int64(w)))
+    return -np.inf

@@ -1,0 +1,262 @@
+"""The command line: thin. What it calls is imported only when it is needed, so help is quick."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from limpet.errors import LimpetError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from limpet.record.summary import Summary
+    from limpet.record.table import Progress, Study
+    from limpet.scenes.registry import Scene
+
+WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
+
+app = typer.Typer(
+    help="Simulates suction: soft cups that trap air, seal, hold, leak and let go.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+def main() -> None:
+    """The program `limpet`."""
+    try:
+        app()
+    except LimpetError as problem:
+        _stop(str(problem), WRONG_INPUT)
+    except KeyboardInterrupt:
+        _stop("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # somebody closed the pipe, as `| head` does: not worth a traceback
+        sys.stderr.close()
+        raise SystemExit(FAILED) from None
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as version_of
+
+        print(f"limpet {version_of('limpet')}")
+        raise typer.Exit()
+
+
+@app.command("scenes")
+def list_scenes(as_json: Json = False) -> None:
+    """List the scenes, one line each."""
+    from limpet.scenes.registry import scenes
+
+    _print_list({name: entry.summary for name, entry in scenes().items()}, as_json)
+
+
+@app.command()
+def run(
+    scene: Annotated[str, typer.Argument(metavar="SCENE|FILE.toml", help="See limpet scenes.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help='Change a parameter: young="2 MPa".'),
+    ] = None,
+    h: Annotated[str | None, typer.Option("--h", metavar="S", help="Time step.")] = None,
+    duration: Annotated[str | None, typer.Option(metavar="S", help="Simulated time.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Run folder; runs/SCENE if not given.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over an earlier run.")] = False,
+    as_json: Json = False,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
+) -> None:
+    """Run a scene and record it in a folder: history, summary, plots."""
+    from limpet.record.run_folder import check_folder
+    from limpet.scenes.registry import load
+
+    name, parameters = _scene_and_parameters(scene)
+    parameters |= _settings(settings or [])
+    parameters |= {k: v for k, v in (("h", h), ("duration", duration)) if v is not None}
+    folder = out if out is not None else Path("runs") / name
+    try:
+        loaded = load(name, parameters)
+        check_folder(folder, force=force)
+        summary = _run(loaded, folder, force, plots)
+    except KeyboardInterrupt:
+        _stop("interrupted before the first step; nothing was recorded", INTERRUPTED)
+    if as_json:
+        print(summary.to_json())
+    else:
+        _print_summary(summary, folder)
+    if summary.ended != "finished":
+        at = f"at step {summary.ended_step} (t = {summary.duration:g} s)"
+        kept = f"what was recorded is in {folder}"
+        if summary.ended == "interrupted":
+            _stop(f"interrupted {at}; {kept}", INTERRUPTED)
+        _stop(f"the run {summary.ended} {at}: {summary.why}; {kept}", FAILED)
+
+
+@app.command()
+def bench(
+    name: Annotated[str | None, typer.Argument(help="Which one; lists them if not given.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Time the phases of a step, beside the paper's figures."""
+    from limpet.bench.registry import BENCHMARKS
+
+    _study("bench", BENCHMARKS, name, as_json, None)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Which one; lists them if not given.")
+    ] = None,
+    as_json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder; runs/reproduce/ID if not given.")
+    ] = None,
+) -> None:
+    """Make a table or figure of the papers again."""
+    from limpet.reproduce.registry import STUDIES
+
+    folder = out if out is not None else Path("runs") / "reproduce" / (name or "")
+    _study("reproduce", STUDIES, name, as_json, folder)
+
+
+def _run(scene: Scene, folder: Path, force: bool, plots: bool) -> Summary:
+    from limpet.record.run import record_run
+    from limpet.simulation import Simulation
+
+    simulation = Simulation(scene.world, h=scene.h)
+    with _progress() as progress:
+        return record_run(
+            scene,
+            simulation,
+            folder,
+            force=force,
+            plots=plots,
+            on_step=lambda report: progress(
+                report.time, scene.duration, f"{scene.name}, step {report.step}"
+            ),
+        )
+
+
+def _study(
+    kind: str, studies: Mapping[str, Study], name: str | None, as_json: bool, folder: Path | None
+) -> None:
+    from limpet.record.table import find_study
+
+    if name is None:
+        _print_list({key: study.summary for key, study in studies.items()}, as_json)
+        return
+    study = find_study(kind, studies, name)
+    with _progress() as progress:
+        result = study.run(progress)
+    written = result.save(folder) if folder is not None else []
+    if as_json:
+        print(json.dumps({"name": name, **result.as_dict()}, indent=2, allow_nan=False))
+    else:
+        for table in result.tables:
+            table.print(_console())
+        for path in written:
+            print(path)
+    if not result.ok:
+        _stop(f"{kind} '{name}': a figure is outside what is claimed", FAILED)
+
+
+def _scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
+    """SCENE is a name, or a file if it ends in .toml."""
+    from limpet.scenes.registry import read_scene_file
+
+    return read_scene_file(Path(scene)) if scene.endswith(".toml") else (scene, {})
+
+
+def _settings(texts: list[str]) -> dict[str, object]:
+    """``key=value`` pairs; a value in brackets is a list, as in TOML."""
+    import tomllib
+
+    settings: dict[str, object] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals and value):
+            raise LimpetError(f"--set {text}: expected KEY=VALUE, as in --set mu=0.5")
+        settings[key] = value
+        if value.startswith("["):
+            try:
+                settings[key] = tomllib.loads(f"value = {value}")["value"]
+            except tomllib.TOMLDecodeError:
+                raise LimpetError(f"--set {text}: expected a list such as [1, 2, 3]") from None
+    return settings
+
+
+def _print_list(summaries: dict[str, str], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(summaries, indent=2))
+        return
+    width = max(map(len, summaries))
+    for name, summary in summaries.items():
+        print(f"{name:{width}}  {summary}")
+
+
+def _print_summary(summary: Summary, folder: Path) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from limpet.units import show
+
+    def shown(value: float | None, unit: str, otherwise: str) -> str:
+        return otherwise if value is None else show(value, unit)
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    lines = {
+        "peak pull force": shown(summary.peak_pull_force, "N", "none"),
+        "release": shown(summary.release_time, "s", "never"),
+        "lowest pressure": shown(summary.min_pressure, "Pa", "no air was trapped"),
+        "deepest penetration": show(summary.max_penetration, "m"),
+        "converged": f"{summary.converged_steps} of {summary.steps} steps",
+        "simulated": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
+        "time per step": f"{summary.ms_per_step:.3g} ms",
+        "run folder": str(folder),
+    }
+    for name, value in lines.items():
+        table.add_row(name, Text(value, overflow="fold"))
+    _console().print(table)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar on stderr, and nothing at all when that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, text: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("compiling", total=None)
+        yield lambda done, total, text: bar.update(
+            task, completed=done, total=total, description=text
+        )
+
+
+def _stop(message: str, status: int) -> NoReturn:
+    """One line on stderr, and the exit status."""
+    print(f"limpet: {message}", file=sys.stderr)
+    raise SystemExit(status)

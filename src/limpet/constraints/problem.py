@@ -1,0 +1,64 @@
+"""All laws of one step as blocks over rows: what the solvers see.
+
+A block has a kind, its rows, and numbers of its own. `solve_block` and `natural_map` hand a block to
+its law; a solver calls them and knows no law. A new law is a kind here and a file beside this one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from limpet.constraints import contact, gas
+
+Array = np.ndarray
+
+CONTACT = 0  # three rows: normal, two tangents; data: mu
+GAS = 1  # one row; data: V, n R T, P_max, P_atm
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Find lambda so that every law holds for u = free + W lambda."""
+
+    w: Array  # (r, r) compliance, h H A^-1 H^T
+    free: Array  # (r,) u without any multiplier
+    kind: Array  # (b,) int32
+    start: Array  # (b + 1,) int32, rows of block b: start[b]:start[b+1]
+    data: Array  # (b, 4)
+    h: float  # [s]
+
+
+@njit(cache=True)
+def solve_block(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
+    """The block's multipliers that satisfy its law if all others stay."""
+    if kind == CONTACT:
+        contact.solve_block(w, u, lam, data[0], out)
+    else:
+        out[0] = gas.solve_row(w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h)
+
+
+@njit(cache=True)
+def natural_map(
+    kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
+) -> bool:
+    """The law as phi(lambda, u) = 0 with derivatives; False when u does not enter."""
+    if kind == CONTACT:
+        return contact.natural_map(w, u, lam, data[0], phi, d_lam, d_u)
+    phi[0], d_lam[0, 0], d_u[0, 0] = gas.natural_map(
+        w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h
+    )
+    return True
+
+
+@njit(cache=True)
+def error(kind: int, data: Array, h: float, w: Array, lam: Array, phi: Array) -> float:
+    """phi without units: contact as a displacement over 1 mm, pressure over itself."""
+    if kind == CONTACT:
+        largest = 0.0
+        for i in range(3):
+            largest = max(largest, abs(phi[i]) * w[i, i])
+        return largest * h / 1e-3
+    return abs(phi[0]) / max(abs(lam[0] + data[3]), 1e-6 * data[3])

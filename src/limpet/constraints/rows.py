@@ -1,0 +1,58 @@
+"""Rows of H from geometry: three a contact (normal, two tangents), one a cavity (dV/dx)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+Array = np.ndarray
+
+
+@njit(cache=True)
+def tangents(normal: Array) -> tuple[Array, Array]:
+    """Two unit vectors that complete each normal (k, 3) to a right-handed frame."""
+    first, second = np.empty_like(normal), np.empty_like(normal)
+    for k in range(len(normal)):
+        x, y, z = normal[k]
+        # Duff et al. 2017: no branch on direction but one, no loss of digits near an axis
+        sign = 1.0 if z >= 0.0 else -1.0
+        a = -1.0 / (sign + z)
+        b = x * y * a
+        first[k, 0], first[k, 1], first[k, 2] = 1.0 + sign * x * x * a, sign * b, -sign * x
+        second[k, 0], second[k, 1], second[k, 2] = b, sign + y * y * a, -y
+    return first, second
+
+
+@njit(cache=True)
+def contact_rows(
+    first_a: Array, vertices_a: Array, weights_a: Array,
+    first_b: Array, vertices_b: Array, weights_b: Array,
+    normal: Array, tangent: Array, other: Array,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """(start, vertex, vector) of 3 k rows over global surface vertices.
+
+    A contact's velocity is that of its point on a less that of its point on b, along each axis.
+    first_a, first_b (k,): where the two bodies' vertices begin.
+    """
+    k = len(normal)
+    start = np.zeros(3 * k + 1, np.int32)
+    vertex = np.empty(18 * k, np.int32)
+    vector = np.empty((18 * k, 3))
+    used = 0
+    for c in range(k):
+        for axis in range(3):
+            d = normal[c] if axis == 0 else tangent[c] if axis == 1 else other[c]
+            for j in range(3):
+                if weights_a[c, j] != 0.0:
+                    vertex[used] = first_a[c] + vertices_a[c, j]
+                    for i in range(3):
+                        vector[used, i] = weights_a[c, j] * d[i]
+                    used += 1
+            for j in range(3):
+                if weights_b[c, j] != 0.0:
+                    vertex[used] = first_b[c] + vertices_b[c, j]
+                    for i in range(3):
+                        vector[used, i] = -weights_b[c, j] * d[i]
+                    used += 1
+            start[3 * c + axis + 1] = used
+    return start, vertex[:used].copy(), vector[:used].copy()

@@ -1,0 +1,33 @@
+"""What Limpet raises when a user errs: one clear line that names the field, the value and the fix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class LimpetError(Exception):
+    """Wrong input. The message says what was given, what was expected and how to mend it."""
+
+
+class MeshError(LimpetError):
+    """A mesh that cannot be simulated: open, inside-out, self-intersecting, empty, degenerate."""
+
+
+class DivergedError(LimpetError):
+    """A run whose numbers left the finite; what was recorded before is kept."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The half sentence ``; did you mean 'x'?``, or the list of what there is."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(names)}"
+
+
+def require_positive(field: str, value: float, unit: str = "", hint: str = "") -> float:
+    """`value` if it is a finite number above zero, else a LimpetError that names `field`."""
+    if not (value > 0.0 and value < float("inf")):
+        tail = f" ({hint})" if hint else ""
+        raise LimpetError(f"{field} = {value:g}{unit}: expected a finite number above 0{tail}")
+    return value

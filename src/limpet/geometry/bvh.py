@@ -1,0 +1,327 @@
+"""A tree of boxes over the triangles of a surface: nearest points, near pairs, self-intersections.
+
+Built once at rest; as the surface moves only the boxes are refitted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.geometry.distance import (
+    FACE,
+    Vec,
+    closest_on_segments,
+    closest_on_triangle,
+    dot,
+    face_normal,
+    offset,
+    point,
+    scale,
+    segment_crosses_triangle,
+    sub,
+)
+
+Array = np.ndarray
+
+LEAF = 4  # triangles at most in a leaf
+DEPTH = 64  # stack of a walk: median splits halve, so 2^60 triangles would fit
+ANY_SIDE = (0.0, 0.0, 0.0)
+FACING = 0.1  # a triangle opposes a vector when the product with its normal is below minus this
+
+
+class Tree(NamedTuple):
+    """Axis-aligned boxes in depth-first order: the first child of node i is node i + 1."""
+
+    lower: Array  # (n, 3) [m]
+    upper: Array  # (n, 3) [m]
+    second: Array  # (n,) int32, the second child, -1 in a leaf
+    start: Array  # (n,) int32, the triangles of node i are order[start[i] : start[i] + size[i]]
+    size: Array  # (n,) int32
+    order: Array  # (m,) int32
+
+
+def build_tree(x: Array, triangles: Array) -> Tree:
+    """Tree over the triangles (m, 3) at positions x (n, 3) [m], fitted to them."""
+    second, start, size, order = _split(x[triangles].mean(axis=1))
+    lower = np.empty((len(second), 3))
+    tree = Tree(lower, np.empty_like(lower), second, start, size, order)
+    refit(tree, x, triangles)
+    return tree
+
+
+@njit(cache=True)
+def _split(centre: Array) -> tuple[Array, Array, Array, Array]:
+    """Median splits along the longest side, down to LEAF triangles."""
+    m = len(centre)
+    order = np.arange(m).astype(np.int32)
+    room = 2 * m
+    second = np.full(room, -1, np.int32)
+    start = np.zeros(room, np.int32)
+    size = np.zeros(room, np.int32)
+    todo = np.empty((DEPTH, 3), np.int32)  # first triangle, number of them, parent if second child
+    todo[0, 0], todo[0, 1], todo[0, 2] = 0, m, -1
+    waiting = 1
+    n = 0
+    while waiting > 0:
+        waiting -= 1
+        first, many, parent = todo[waiting]
+        start[n], size[n] = first, many
+        if parent >= 0:
+            second[parent] = n
+        if many > LEAF:
+            part = order[first : first + many].copy()
+            axis, longest = 0, -1.0
+            for k in range(3):
+                extent = centre[part, k].max() - centre[part, k].min()
+                if extent > longest:
+                    axis, longest = k, extent
+            order[first : first + many] = part[np.argsort(centre[part, axis], kind="mergesort")]
+            half = many // 2
+            last, split = waiting + 1, first + half  # the first child comes next
+            todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = split, many - half, n
+            todo[last, 0], todo[last, 1], todo[last, 2] = first, half, -1
+            waiting += 2
+        n += 1
+    return second[:n].copy(), start[:n].copy(), size[:n].copy(), order
+
+
+@njit(cache=True)
+def refit(tree: Tree, x: Array, triangles: Array, margin: float = 0.0) -> None:
+    """Fit the boxes to positions x (n, 3) [m], in place, each grown by margin [m]."""
+    for node in range(len(tree.second) - 1, -1, -1):
+        second = tree.second[node]
+        for k in range(3):
+            if second >= 0:
+                tree.lower[node, k] = min(tree.lower[node + 1, k], tree.lower[second, k])
+                tree.upper[node, k] = max(tree.upper[node + 1, k], tree.upper[second, k])
+            else:
+                low, high = np.inf, -np.inf
+                for j in range(tree.start[node], tree.start[node] + tree.size[node]):
+                    for corner in range(3):
+                        value = x[triangles[tree.order[j], corner], k]
+                        low, high = min(low, value), max(high, value)
+                tree.lower[node, k] = low - margin
+                tree.upper[node, k] = high + margin
+
+
+@njit(cache=True)
+def box_distance2(lower: Array, upper: Array, node: int, p: Vec) -> float:
+    """Squared distance of p from the box of a node."""
+    d2 = 0.0
+    for k in range(3):
+        d = max(lower[node, k] - p[k], p[k] - upper[node, k], 0.0)
+        d2 += d * d
+    return d2
+
+
+@njit(cache=True)
+def nearest(
+    tree: Tree, x: Array, triangles: Array, p: Vec, max_distance: float, facing: Vec, stack: Array
+) -> tuple[int, float, float, float, int, float]:
+    """Nearest triangle to p (-1 for none), weights of the point on it, feature, distance [m].
+
+    With a unit vector `facing` only triangles count whose normal opposes it, with ANY_SIDE all.
+    stack: (DEPTH,) int32, room to work in.
+    """
+    lower, upper, second, start, size, order = tree
+    best, u, v, w, feature = -1, 0.0, 0.0, 0.0, FACE
+    best_d2 = max_distance * max_distance
+    selective = dot(facing, facing) > 0.0
+    stack[0] = 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if box_distance2(lower, upper, node, p) > best_d2:
+            continue
+        if second[node] >= 0:
+            near, far = node + 1, second[node]
+            if box_distance2(lower, upper, far, p) < box_distance2(lower, upper, near, p):
+                near, far = far, near
+            stack[waiting] = far
+            stack[waiting + 1] = near
+            waiting += 2
+            continue
+        for j in range(start[node], start[node] + size[node]):
+            t = order[j]
+            if selective and dot(face_normal(t, x, triangles), facing) > -FACING:
+                continue
+            a, b, c = (
+                point(x, triangles[t, 0]),
+                point(x, triangles[t, 1]),
+                point(x, triangles[t, 2]),
+            )
+            tu, tv, tw, tf = closest_on_triangle(p, a, b, c)
+            r = offset(p, a, b, c, tu, tv, tw)
+            d2 = dot(r, r)
+            if d2 < best_d2 or (best < 0 and d2 == best_d2):
+                best, u, v, w, feature, best_d2 = t, tu, tv, tw, tf, d2
+    return best, u, v, w, feature, np.sqrt(best_d2)
+
+
+@njit(cache=True)
+def closest_points(
+    tree: Tree, x: Array, triangles: Array, points: Array, max_distance: float
+) -> tuple[Array, Array, Array]:
+    """For each point (k, 3) the nearest triangle within max_distance [m], whatever its side.
+
+    Returns triangle (k,) int32 (-1 for none), barycentric (k, 3) and distance (k,) [m] (inf for
+    none). The tree must be fitted to x.
+    """
+    k = len(points)
+    triangle = np.empty(k, np.int32)
+    barycentric = np.zeros((k, 3))
+    distance = np.empty(k)
+    stack = np.empty(DEPTH, np.int32)
+    for i in range(k):
+        t, u, v, w, _, d = nearest(
+            tree, x, triangles, point(points, i), max_distance, ANY_SIDE, stack
+        )
+        triangle[i] = t
+        barycentric[i, 0], barycentric[i, 1], barycentric[i, 2] = u, v, w
+        distance[i] = d if t >= 0 else np.inf
+    return triangle, barycentric, distance
+
+
+@njit(cache=True)
+def _apart(
+    low_a: Array, high_a: Array, i: int, low_b: Array, high_b: Array, j: int, margin: float
+) -> bool:
+    """Whether box i of a and box j of b are further apart than margin along some axis."""
+    apart = False
+    for k in range(3):
+        apart = apart or low_a[i, k] > high_b[j, k] + margin or low_b[j, k] > high_a[i, k] + margin
+    return apart
+
+
+@njit(cache=True)
+def _boxes(node: int, tree: Tree, x: Array, triangles: Array, low: Array, high: Array) -> None:
+    """Fill low and high (LEAF, 3) with the boxes of the triangles of a leaf."""
+    for i in range(tree.size[node]):
+        t = tree.order[tree.start[node] + i]
+        for k in range(3):
+            a, b, c = x[triangles[t, 0], k], x[triangles[t, 1], k], x[triangles[t, 2], k]
+            low[i, k], high[i, k] = min(a, b, c), max(a, b, c)
+
+
+@njit(cache=True)
+def triangle_pairs(
+    tree_a: Tree,
+    xa: Array,
+    triangles_a: Array,
+    tree_b: Tree,
+    xb: Array,
+    triangles_b: Array,
+    margin: float,
+) -> Array:
+    """Pairs (k, 2) int32 of a triangle of a and one of b whose boxes come within margin [m].
+
+    The order depends on the trees alone, never on the positions.
+    """
+    lower_a, upper_a, second_a, start_a, size_a, order_a = tree_a
+    lower_b, upper_b, second_b, start_b, size_b, order_b = tree_b
+    low_a, high_a = np.empty((LEAF, 3)), np.empty((LEAF, 3))
+    low_b, high_b = np.empty((LEAF, 3)), np.empty((LEAF, 3))
+    pairs = np.empty((64, 2), np.int32)
+    found = 0
+    stack = np.empty((2 * DEPTH, 2), np.int32)
+    stack[0, 0], stack[0, 1] = 0, 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        i, j = stack[waiting, 0], stack[waiting, 1]
+        if _apart(lower_a, upper_a, i, lower_b, upper_b, j, margin):
+            continue
+        leaf_a, leaf_b = second_a[i] < 0, second_b[j] < 0
+        if leaf_a and leaf_b:
+            _boxes(i, tree_a, xa, triangles_a, low_a, high_a)
+            _boxes(j, tree_b, xb, triangles_b, low_b, high_b)
+            for m in range(size_a[i]):
+                for n in range(size_b[j]):
+                    if _apart(low_a, high_a, m, low_b, high_b, n, margin):
+                        continue
+                    if found == len(pairs):
+                        pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                    pairs[found, 0], pairs[found, 1] = (
+                        order_a[start_a[i] + m],
+                        order_b[start_b[j] + n],
+                    )
+                    found += 1
+        elif leaf_b or (not leaf_a and size_a[i] >= size_b[j]):
+            stack[waiting, 0], stack[waiting, 1] = second_a[i], j
+            stack[waiting + 1, 0], stack[waiting + 1, 1] = i + 1, j
+            waiting += 2
+        else:
+            stack[waiting, 0], stack[waiting, 1] = i, second_b[j]
+            stack[waiting + 1, 0], stack[waiting + 1, 1] = i, j + 1
+            waiting += 2
+    return pairs[:found]
+
+
+@njit(cache=True)
+def _touch(x: Array, s: Array, t: Array, tolerance: float) -> bool:
+    """Whether two triangles without a common vertex cross, or come within the tolerance."""
+    for i in range(3):
+        p, q = point(x, s[i]), point(x, s[(i + 1) % 3])
+        a, b, c = point(x, t[0]), point(x, t[1]), point(x, t[2])
+        if segment_crosses_triangle(p, q, a, b, c):
+            return True
+        u, v, w, _ = closest_on_triangle(p, a, b, c)
+        r = offset(p, a, b, c, u, v, w)
+        if dot(r, r) <= tolerance * tolerance:
+            return True
+        for j in range(3):
+            e, f = point(x, t[j]), point(x, t[(j + 1) % 3])
+            k, l = closest_on_segments(p, q, e, f)
+            r = sub(sub(p, e), sub(scale(l, sub(f, e)), scale(k, sub(q, p))))
+            if dot(r, r) <= tolerance * tolerance:
+                return True
+    return False
+
+
+@njit(cache=True)
+def _fold_through(x: Array, s: Array, t: Array, shared: int) -> bool:
+    """Whether triangle s, which shares one vertex with t, passes t elsewhere.
+
+    Then the edge of one of them opposite to that vertex crosses the other.
+    """
+    k = 0 if s[0] == shared else (1 if s[1] == shared else 2)
+    p, q = point(x, s[(k + 1) % 3]), point(x, s[(k + 2) % 3])
+    return segment_crosses_triangle(p, q, point(x, t[0]), point(x, t[1]), point(x, t[2]))
+
+
+@njit(cache=True)
+def self_intersections(tree: Tree, x: Array, triangles: Array) -> Array:
+    """Pairs (k, 2) int32 of triangles of one surface that intersect, lower index first.
+
+    Triangles that share an edge never count; those that share one vertex count if they pass
+    through each other away from it. The tree must be fitted to x.
+    """
+    extent = 0.0
+    for k in range(3):
+        extent = max(extent, tree.upper[0, k] - tree.lower[0, k])
+    tolerance = 1e-12 * extent
+    pairs = triangle_pairs(tree, x, triangles, tree, x, triangles, tolerance)
+    found = 0
+    for n in range(len(pairs)):
+        i, j = pairs[n]
+        if i >= j:
+            continue
+        s, t = triangles[i], triangles[j]
+        common, shared = 0, -1
+        for k in s:
+            if k == t[0] or k == t[1] or k == t[2]:
+                common, shared = common + 1, k
+        if common == 0:
+            hit = _touch(x, s, t, tolerance) or _touch(x, t, s, tolerance)
+        elif common == 1:
+            hit = _fold_through(x, s, t, shared) or _fold_through(x, t, s, shared)
+        else:
+            hit = False
+        if hit:
+            pairs[found, 0], pairs[found, 1] = i, j
+            found += 1
+    return pairs[:found].copy()

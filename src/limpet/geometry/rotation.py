@@ -1,0 +1,105 @@
+"""Rotations: the polar factor of a deformation gradient, quaternions, the exponential map."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+Array = np.ndarray
+
+
+@njit(cache=True, inline="always")
+def det3(a: Array) -> float:
+    return (
+        a[0, 0] * (a[1, 1] * a[2, 2] - a[1, 2] * a[2, 1])
+        - a[0, 1] * (a[1, 0] * a[2, 2] - a[1, 2] * a[2, 0])
+        + a[0, 2] * (a[1, 0] * a[2, 1] - a[1, 1] * a[2, 0])
+    )
+
+
+@njit(cache=True)
+def polar_by_svd(f: Array, r: Array) -> None:
+    """The nearest rotation (never a reflection), also for inverted or flattened F."""
+    u, s, vt = np.linalg.svd(f)
+    if np.linalg.det(u) * np.linalg.det(vt) < 0.0:  # turn the weakest direction round
+        for i in range(3):
+            u[i, 2] = -u[i, 2]
+    for i in range(3):
+        for j in range(3):
+            r[i, j] = u[i, 0] * vt[0, j] + u[i, 1] * vt[1, j] + u[i, 2] * vt[2, j]
+
+
+@njit(cache=True)
+def polar(f: Array, r: Array) -> None:
+    """Write the rotation R of F = R S into r. Newton's iteration R <- (R + R^-T)/2, scaled once.
+
+    Stateless, so a restored run is bit-identical; inverted elements go through the SVD.
+    """
+    d = det3(f)
+    size = 0.0
+    for i in range(3):
+        for j in range(3):
+            size += f[i, j] * f[i, j]
+    if not (d > 1e-4 * (size / 3.0) ** 1.5):
+        polar_by_svd(f, r)
+        return
+    scale = d ** (-1.0 / 3.0)
+    for i in range(3):
+        for j in range(3):
+            r[i, j] = scale * f[i, j]
+    for _ in range(40):
+        c00 = r[1, 1] * r[2, 2] - r[1, 2] * r[2, 1]
+        c01 = r[1, 2] * r[2, 0] - r[1, 0] * r[2, 2]
+        c02 = r[1, 0] * r[2, 1] - r[1, 1] * r[2, 0]
+        c10 = r[0, 2] * r[2, 1] - r[0, 1] * r[2, 2]
+        c11 = r[0, 0] * r[2, 2] - r[0, 2] * r[2, 0]
+        c12 = r[0, 1] * r[2, 0] - r[0, 0] * r[2, 1]
+        c20 = r[0, 1] * r[1, 2] - r[0, 2] * r[1, 1]
+        c21 = r[0, 2] * r[1, 0] - r[0, 0] * r[1, 2]
+        c22 = r[0, 0] * r[1, 1] - r[0, 1] * r[1, 0]
+        inverse = 0.5 / (r[0, 0] * c00 + r[0, 1] * c01 + r[0, 2] * c02)
+        n00, n01, n02 = 0.5 * r[0, 0] + inverse * c00, 0.5 * r[0, 1] + inverse * c01, 0.5 * r[0, 2] + inverse * c02
+        n10, n11, n12 = 0.5 * r[1, 0] + inverse * c10, 0.5 * r[1, 1] + inverse * c11, 0.5 * r[1, 2] + inverse * c12
+        n20, n21, n22 = 0.5 * r[2, 0] + inverse * c20, 0.5 * r[2, 1] + inverse * c21, 0.5 * r[2, 2] + inverse * c22
+        change = (
+            abs(n00 - r[0, 0]) + abs(n01 - r[0, 1]) + abs(n02 - r[0, 2])
+            + abs(n10 - r[1, 0]) + abs(n11 - r[1, 1]) + abs(n12 - r[1, 2])
+            + abs(n20 - r[2, 0]) + abs(n21 - r[2, 1]) + abs(n22 - r[2, 2])
+        )
+        r[0, 0], r[0, 1], r[0, 2] = n00, n01, n02
+        r[1, 0], r[1, 1], r[1, 2] = n10, n11, n12
+        r[2, 0], r[2, 1], r[2, 2] = n20, n21, n22
+        if change < 1e-8:  # quadratic: the next change would be below 1e-16
+            return
+    polar_by_svd(f, r)
+
+
+def quaternion_matrix(q: Array) -> Array:
+    """Rotation matrix of a unit quaternion (w, x, y, z)."""
+    w, x, y, z = q
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion_product(p: Array, q: Array) -> Array:
+    pw, pv, qw, qv = p[0], p[1:], q[0], q[1:]
+    return np.concatenate([[pw * qw - pv @ qv], pw * qv + qw * pv + np.cross(pv, qv)])
+
+
+def rotation_vector_quaternion(w: Array) -> Array:
+    """exp of a rotation vector [rad] as a unit quaternion."""
+    angle = float(np.linalg.norm(w))
+    half = 0.5 * angle
+    sinc = 0.5 if angle < 1e-8 else np.sin(half) / angle
+    return np.concatenate([[np.cos(half)], sinc * np.asarray(w)])
+
+
+def rotation_matrix(axis: Array, angle: float) -> Array:
+    """Rotation by `angle` [rad] about `axis` (need not be a unit vector)."""
+    a = np.asarray(axis, dtype=float)
+    return quaternion_matrix(rotation_vector_quaternion(a / np.linalg.norm(a) * angle))

@@ -1,0 +1,121 @@
+"""Closed triangle surfaces: topology once, positions apart (they move), volume and its gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from limpet.errors import MeshError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The topology of a closed, consistently oriented triangle surface."""
+
+    n_vertices: int
+    triangles: Array  # (m, 3) int32, counter-clockwise seen from outside
+    edges: Array  # (e, 2) int32, lower vertex first
+    edge_triangles: Array  # (e, 2) int32, the two triangles of each edge
+    opposite: Array  # (e, 2) int32, the vertex of each of those triangles that is off the edge
+    vertex_start: Array  # (n + 1,) int32, neighbours of vertex i: neighbours[start[i]:start[i+1]]
+    neighbours: Array  # (2 e,) int32
+
+
+def surface_topology(triangles: Array, n_vertices: int) -> Surface:
+    """Build the topology; an open, non-manifold or inconsistently oriented mesh is refused."""
+    tri = np.ascontiguousarray(triangles, dtype=np.int32)
+    if tri.ndim != 2 or tri.shape[1] != 3 or len(tri) == 0:
+        raise MeshError(f"surface has triangles of shape {tri.shape}: expected (m, 3) with m > 0")
+    if tri.min() < 0 or tri.max() >= n_vertices:
+        raise MeshError(
+            f"surface triangles name vertex {int(tri.max())} of {n_vertices}: indices out of range"
+        )
+    half = np.concatenate([tri[:, [0, 1]], tri[:, [1, 2]], tri[:, [2, 0]]])
+    owner = np.tile(np.arange(len(tri), dtype=np.int32), 3)
+    third = np.concatenate([tri[:, 2], tri[:, 0], tri[:, 1]])
+    if np.any(half[:, 0] == half[:, 1]):
+        raise MeshError("surface has a triangle that names one vertex twice: remove it")
+    key = half.min(axis=1).astype(np.int64) * n_vertices + half.max(axis=1)
+    order = np.argsort(key, kind="stable")
+    _, first, count = np.unique(key[order], return_index=True, return_counts=True)
+    if np.any(count == 1):
+        raise MeshError(
+            f"surface is open: {int(np.sum(count == 1))} edges have one triangle only; "
+            "close the holes (a mesh repair tool, or 'fill holes' in your CAD export)"
+        )
+    if np.any(count > 2):
+        raise MeshError(
+            f"surface is not manifold: {int(np.sum(count > 2))} edges have more than two triangles"
+        )
+    one, two = order[first], order[first + 1]
+    if np.any(half[one, 0] == half[two, 0]):
+        raise MeshError("surface triangles are not consistently oriented: flip those that disagree")
+    edges = np.sort(half[one], axis=1).astype(np.int32)
+    both = np.concatenate([edges, edges[:, ::-1]])
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    start = np.zeros(n_vertices + 1, dtype=np.int32)
+    np.cumsum(np.bincount(both[:, 0], minlength=n_vertices), out=start[1:])
+    return Surface(
+        n_vertices=n_vertices,
+        triangles=tri,
+        edges=edges,
+        edge_triangles=np.stack([owner[one], owner[two]], axis=1),
+        opposite=np.stack([third[one], third[two]], axis=1).astype(np.int32),
+        vertex_start=start,
+        neighbours=np.ascontiguousarray(both[:, 1]),
+    )
+
+
+@njit(cache=True)
+def volume(x: Array, triangles: Array) -> float:
+    """Volume enclosed by a closed surface, by the divergence theorem. x (n, 3) [m], result [m^3].
+
+    Taken about the first vertex, so that a surface far from the origin loses no digits.
+    """
+    v = 0.0
+    o0, o1, o2 = x[triangles[0, 0]]
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        ax, ay, az = x[a, 0] - o0, x[a, 1] - o1, x[a, 2] - o2
+        bx, by, bz = x[b, 0] - o0, x[b, 1] - o1, x[b, 2] - o2
+        cx, cy, cz = x[c, 0] - o0, x[c, 1] - o1, x[c, 2] - o2
+        v += ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+    return v / 6.0
+
+
+@njit(cache=True)
+def volume_gradient(x: Array, triangles: Array) -> Array:
+    """d volume / d x, (n, 3) [m^2]: a third of the area vectors of the triangles at each vertex.
+
+    Exact for a closed surface, where it does not depend on the origin.
+    """
+    g = np.zeros_like(x)
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        nx, ny, nz = (uy * vz - uz * vy) / 6.0, (uz * vx - ux * vz) / 6.0, (ux * vy - uy * vx) / 6.0
+        for i in range(3):
+            k = triangles[t, i]
+            g[k, 0] += nx
+            g[k, 1] += ny
+            g[k, 2] += nz
+    return g
+
+
+@njit(cache=True)
+def triangle_normals(x: Array, triangles: Array) -> Array:
+    """Area vectors (m, 3) [m^2]: normal times area, pointing outward."""
+    out = np.empty((len(triangles), 3))
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        out[t, 0] = 0.5 * (uy * vz - uz * vy)
+        out[t, 1] = 0.5 * (uz * vx - ux * vz)
+        out[t, 2] = 0.5 * (ux * vy - uy * vx)
+    return out

@@ -1,0 +1,244 @@
+"""What a sparse block factorisation knows before any number: order, fill, supernodes.
+
+A block is 3x3, one a node. Columns of the factor with the same rows form a supernode, kept as one
+dense panel, so that the numeric work is small dense products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+Array = np.ndarray
+
+WIDEST = 16  # nodes a supernode: wider ones are split, their triangles cost more than they save
+FILL = 0.25  # share of zeros a merged supernode may carry
+SMALL = 4  # supernodes narrower than this merge with twice as many zeros
+
+
+@dataclass(frozen=True)
+class BlockPattern:
+    """Lower triangle of a symmetric block matrix, column by column, diagonal first."""
+
+    n: int
+    start: Array  # (n + 1,) int32
+    rows: Array  # (nnz,) int32, sorted in each column, rows[start[j]] == j
+
+
+@dataclass(frozen=True)
+class SymbolicFactor:
+    """Panels of the factor L of the leading `n` columns of a BlockPattern.
+
+    Panel s has the columns first[s]:first[s+1] and the rows rows[row_start[s]:row_start[s+1]], its
+    own columns first; it stands row by row at panel_start[s] in the values.
+    """
+
+    n: int
+    first: Array  # (s + 1,) int32
+    row_start: Array  # (s + 1,) int32
+    rows: Array  # int32, nodes
+    panel_start: Array  # (s + 1,) int64
+    inverse_start: Array  # (s + 1,) int64, where its inverted diagonal block stands
+    # An update sends the product of a panel's lower part to a later panel.
+    update_start: Array  # (s + 1,) int32
+    update_from: Array  # (u,) int32, the panel's first row that belongs to the target's columns
+    update_to: Array  # (u,) int32, one past the last such row
+    update_panel: Array  # (u,) int32, the target
+    place_start: Array  # (u + 1,) int32
+    place: Array  # int32, row of the target panel for each of the panel's rows from update_from on
+    scatter: Array  # (len(pattern.rows),) int64, where each block's corner goes, -1 outside
+    stride: Array  # (len(pattern.rows),) int32, row length of the panel there
+
+
+def elimination_order(n: int, i: Array, j: Array) -> Array:
+    """A fill-reducing, post-ordered order of the node graph with edges (i, j): order[new] = old."""
+    off = i != j
+    ii, jj = np.concatenate([i[off], j[off]]), np.concatenate([j[off], i[off]])
+    graph = sparse.coo_matrix((np.full(len(ii), -1e-6), (ii, jj)), shape=(n, n)).tolil()
+    graph.setdiag(1.0)
+    # SuperLU only serves for its minimum-degree order.
+    factor = splu(graph.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+    order = np.argsort(factor.perm_c).astype(np.int32)
+    new = np.empty(n, np.int32)
+    new[order] = np.arange(n, dtype=np.int32)
+    pattern = block_pattern(n, new[i], new[j])
+    return order[_postorder(_tree_and_fill(pattern, n)[0])]
+
+
+def block_pattern(n: int, i: Array, j: Array) -> BlockPattern:
+    """The pattern that holds every pair (i, j) of coupled nodes, and the diagonal."""
+    row = np.concatenate([np.maximum(i, j), np.arange(n)]).astype(np.int64)
+    col = np.concatenate([np.minimum(i, j), np.arange(n)]).astype(np.int64)
+    key = np.unique(col * n + row)
+    start = np.searchsorted(key, np.arange(n + 1, dtype=np.int64) * n).astype(np.int32)
+    return BlockPattern(n, start, (key % n).astype(np.int32))
+
+
+def pattern_slots(pattern: BlockPattern, i: Array, j: Array) -> Array:
+    """Where block (max, min) of each pair stands in the pattern. int32, shape of i."""
+    row, col = np.maximum(i, j).astype(np.int64), np.minimum(i, j).astype(np.int64)
+    column = np.repeat(np.arange(pattern.n, dtype=np.int64), np.diff(pattern.start))
+    key = column * pattern.n + pattern.rows
+    return np.searchsorted(key, col * pattern.n + row).astype(np.int32)
+
+
+@njit(cache=True)
+def _fill(
+    n: int, start: Array, rows: Array, parent: Array, store: bool, lstart: Array, lrows: Array
+) -> Array:
+    """Walk up the elimination tree row by row; count, or store, the rows of each column of L."""
+    left_start = np.zeros(n + 1, np.int32)  # the pattern by rows
+    for j in range(n):
+        for s in range(start[j] + 1, start[j + 1]):
+            if rows[s] < n:
+                left_start[rows[s] + 1] += 1
+    for i in range(n):
+        left_start[i + 1] += left_start[i]
+    left = np.empty(left_start[n], np.int32)
+    place = left_start[:-1].copy()
+    for j in range(n):
+        for s in range(start[j] + 1, start[j + 1]):
+            i = rows[s]
+            if i < n:
+                left[place[i]] = j
+                place[i] += 1
+    mark = np.full(n, -1, np.int32)
+    used = np.zeros(n, np.int32)
+    for i in range(n):
+        mark[i] = i
+        for s in range(left_start[i], left_start[i + 1]):
+            k = left[s]
+            while mark[k] != i:
+                if parent[k] == -1:
+                    parent[k] = i
+                mark[k] = i
+                if store:
+                    lrows[lstart[k] + used[k]] = i
+                used[k] += 1
+                k = parent[k]
+    return used
+
+
+def _tree_and_fill(pattern: BlockPattern, n: int) -> tuple[Array, Array, Array]:
+    """(parent, start, rows) of the strictly lower part of L, rows sorted."""
+    parent = np.full(n, -1, np.int32)
+    empty = np.zeros(1, np.int32)
+    count = _fill(n, pattern.start, pattern.rows, parent, False, empty, empty)
+    start = np.zeros(n + 1, np.int32)
+    np.cumsum(count, out=start[1:])
+    rows = np.empty(start[n], np.int32)
+    _fill(n, pattern.start, pattern.rows, parent, True, start, rows)
+    return parent, start, rows
+
+
+@njit(cache=True)
+def _postorder(parent: Array) -> Array:
+    """Children before parents, subtrees together."""
+    n = len(parent)
+    head, link = np.full(n + 1, -1, np.int32), np.full(n, -1, np.int32)
+    for k in range(n - 1, -1, -1):
+        p = parent[k] if parent[k] >= 0 else n
+        link[k] = head[p]
+        head[p] = k
+    order, stack = np.empty(n, np.int32), np.empty(n + 1, np.int32)
+    done, top = 0, 0
+    stack[0] = n
+    while top >= 0:
+        k = stack[top]
+        child = head[k]
+        if child >= 0:
+            head[k] = link[child]
+            top += 1
+            stack[top] = child
+        else:
+            top -= 1
+            if k < n:
+                order[done] = k
+                done += 1
+    return order
+
+
+@njit(cache=True)
+def _supernodes(parent: Array, count: Array) -> Array:
+    """First column of each supernode: equal columns joined, then neighbours with few zeros."""
+    n = len(parent)
+    first = np.empty(n + 1, np.int32)  # kept as a stack: later columns merge backwards
+    size = np.empty(n + 1, np.int64)  # blocks of the panel without the merged zeros
+    m = 0
+    for j in range(n):
+        first[m] = j
+        size[m] = count[j] + 1
+        m += 1
+        while m > 1:
+            # panel m-2 ends right before panel m-1 begins; it may join if its tree goes on there
+            a, b = first[m - 2], first[m - 1]
+            if parent[b - 1] != b:
+                break
+            width = j + 1 - a
+            rows_below = count[j]
+            merged = width * (width + 1) // 2 + width * rows_below
+            true = size[m - 2] + size[m - 1]
+            zeros = (merged - true) / merged
+            narrow = b - a < SMALL or j + 1 - b < SMALL
+            if width > WIDEST or zeros > (2.0 * FILL if narrow else FILL):
+                break
+            size[m - 2] = true
+            m -= 1
+    first[m] = n
+    return first[: m + 1].copy()
+
+
+def analyse(pattern: BlockPattern, n: int) -> SymbolicFactor:
+    """Panels for the leading n rows and columns (the rest are prescribed nodes)."""
+    parent, start, lower = _tree_and_fill(pattern, n)
+    first = _supernodes(parent, np.diff(start))
+    panels = len(first) - 1
+    home = np.repeat(np.arange(panels, dtype=np.int32), np.diff(first))
+    rows: list[Array] = []
+    for s in range(panels):
+        a, b = first[s], first[s + 1]
+        below = np.unique(lower[start[a] : start[b]])
+        rows.append(np.concatenate([np.arange(a, b), below[below >= b]]).astype(np.int32))
+    width, height = np.diff(first), np.array([len(r) for r in rows])
+    updates: list[tuple[int, int, int]] = []
+    update_start = np.zeros(panels + 1, np.int32)
+    places: list[Array] = []
+    for s, own in enumerate(rows):
+        p = int(width[s])
+        while p < len(own):
+            target = home[own[p]]
+            end = int(np.searchsorted(own, first[target + 1]))
+            updates.append((p, end, int(target)))
+            places.append(np.searchsorted(rows[target], own[p:]).astype(np.int32))
+            p = end
+        update_start[s + 1] = len(updates)
+    panel_start = np.concatenate([[0], np.cumsum(9 * width * height)]).astype(np.int64)
+    column = np.repeat(np.arange(pattern.n), np.diff(pattern.start))
+    inside = np.flatnonzero((pattern.rows < n) & (column < n))
+    panel = home[column[inside]]
+    at = np.array([np.searchsorted(rows[p], r) for p, r in zip(panel, pattern.rows[inside])])
+    scatter = np.full(len(pattern.rows), -1, np.int64)
+    stride = np.zeros(len(pattern.rows), np.int32)
+    stride[inside] = 3 * width[panel]
+    scatter[inside] = panel_start[panel] + 3 * at * stride[inside] + 3 * (column[inside] - first[panel])
+    table = np.array(updates, dtype=np.int32).reshape(-1, 3)
+    return SymbolicFactor(
+        n=n,
+        first=first,
+        row_start=np.concatenate([[0], np.cumsum(height)]).astype(np.int32),
+        rows=np.concatenate(rows),
+        panel_start=panel_start,
+        inverse_start=np.concatenate([[0], np.cumsum(9 * width * width)]).astype(np.int64),
+        update_start=update_start,
+        update_from=np.ascontiguousarray(table[:, 0]),
+        update_to=np.ascontiguousarray(table[:, 1]),
+        update_panel=np.ascontiguousarray(table[:, 2]),
+        place_start=np.concatenate([[0], np.cumsum([len(p) for p in places])]).astype(np.int32),
+        place=np.concatenate([*places, np.zeros(0, np.int32)]),
+        scatter=scatter,
+        stride=stride,
+    )

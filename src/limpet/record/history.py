@@ -1,0 +1,121 @@
+"""A step as one flat row: what history.csv holds and what summary and plots are made from."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+
+from limpet.errors import DivergedError, LimpetError
+from limpet.report import StepReport
+
+Array = np.ndarray
+Row = dict[str, float | int | None]  # None where there is nothing to say: an empty cell
+
+PHASES = ("free", "collision", "cavities", "compliance", "solve", "correct")
+
+# SI units, but for the phases, which are in milliseconds. With several cavities at once the
+# pressure is the lowest, the worst residual and gap are kept, and the other figures are sums.
+COLUMNS = (
+    "step",
+    "time",
+    "drive_force",
+    "cavities",
+    "pressure",
+    "volume",
+    "air",
+    "vented",
+    "leaked",
+    "seal_gap",
+    "gas_residual",
+    "air_error",
+    "balance_error",
+    "max_penetration",
+    "rows",
+    "contacts",
+    "touching",
+    "residual",
+    "converged",
+    "iterations",
+    "sweeps",
+    "remeshed",
+    *(f"ms_{phase}" for phase in PHASES),
+)
+
+
+def up_direction(gravity: Array) -> Array:
+    """The unit vector against gravity: along it a pull is positive. z where there is no gravity."""
+    g = np.asarray(gravity, dtype=float)
+    size = float(np.linalg.norm(g))
+    return -g / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+
+
+def flatten(report: StepReport, up: Array) -> Row:
+    """The row of one step; a number that is not finite is a run that diverged."""
+    cavities = report.cavities
+    row: Row = {
+        "step": report.step,
+        "time": report.time,
+        "drive_force": sum(float(wrench[:3] @ up) for wrench in report.drives.values()),
+        "cavities": len(cavities),
+        "pressure": min((c.pressure for c in cavities), default=None),
+        "volume": sum(c.volume for c in cavities) if cavities else None,
+        "air": sum(c.air for c in cavities) if cavities else None,
+        "vented": sum(c.vented for c in cavities),
+        "leaked": sum(c.leaked for c in cavities),
+        # A cavity without any leak path has no gap to tell: infinite is not an error here.
+        "seal_gap": max((c.seal_gap for c in cavities if math.isfinite(c.seal_gap)), default=None),
+        "gas_residual": max((c.gas_residual for c in cavities), default=0.0),
+        "air_error": report.air_error,
+        "balance_error": report.balance_error,
+        "max_penetration": report.max_penetration,
+        "rows": report.rows,
+        "contacts": report.contacts,
+        "touching": report.touching,
+        "residual": report.residual,
+        "converged": int(report.converged),
+        "iterations": report.iterations,
+        "sweeps": report.sweeps,
+        "remeshed": int(report.remeshed),
+    }
+    for phase in PHASES:
+        row[f"ms_{phase}"] = 1e3 * report.phases.get(phase, 0.0)
+    for name, value in row.items():
+        if value is not None and not math.isfinite(value):
+            raise DivergedError(f"{name} became {value} at step {report.step}")
+    return {name: None if (x := row[name]) is None else _plain(x) for name in COLUMNS}
+
+
+def csv_line(row: Row) -> str:
+    """One line of history.csv, every digit kept, so that it reads back to the same numbers."""
+    return ",".join("" if (x := row[name]) is None else repr(x) for name in COLUMNS) + "\n"
+
+
+def read_history(path: Path) -> list[Row]:
+    """The rows of a history.csv."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return [
+                {name: _number(text) for name, text in line.items()}
+                for line in csv.DictReader(file)
+            ]
+    except OSError as problem:
+        raise LimpetError(f"history '{path}': cannot be read ({problem.strerror})") from None
+
+
+def column(rows: list[Row], name: str) -> Array:
+    """One column as floats (n,), nan where a cell is empty (for drawing: a gap in the line)."""
+    return np.array([np.nan if (x := row[name]) is None else x for row in rows], dtype=float)
+
+
+def _plain(value: float | int) -> float | int:
+    """A Python number: NumPy's print as ``np.float64(...)``."""
+    return int(value) if isinstance(value, (int, np.integer)) else float(value)
+
+
+def _number(text: str) -> float | int | None:
+    if not text:
+        return None
+    return int(text) if text.lstrip("-").isdigit() else float(text)

@@ -1,0 +1,66 @@
+"""history.png: pressure, volume, air and drive force over time, as in P figures 4 and 9."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from limpet.record.history import Row, column
+from limpet.record.summary import Summary
+
+ATMOSPHERE = 101.325  # [kPa]
+
+# column, what is written at its axis, SI -> that unit, colour
+_CURVES = (
+    ("pressure", "pressure [kPa]", 1e-3, "#1f5fa8"),
+    ("volume", "volume [mm³ = µL]", 1e9, "#2a8a57"),
+    ("air", "air [µmol]", 1e6, "#8a4fa3"),
+    ("drive_force", "drive force [N]", 1.0, "#b8431f"),
+)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure that draws without a display. Sizes in inches."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def plot_history(rows: list[Row], summary: Summary, path: Path) -> None:
+    """Draw the four curves over time, with the peak and the release marked."""
+    figure = new_figure(8.0, 8.5)
+    axes = figure.subplots(len(_CURVES), 1, sharex=True)
+    time = column(rows, "time")
+    for axis, (name, label, scale, colour) in zip(axes, _CURVES):
+        axis.plot(time, scale * column(rows, name), color=colour, lw=1.6)
+        axis.set_ylabel(label)
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].axhline(ATMOSPHERE, color="0.6", lw=0.8, ls=":")
+    axes[-1].axhline(0.0, color="0.6", lw=0.8)
+    axes[-1].set_xlabel("time [s]")
+    if summary.peak_time is not None and summary.peak_pull_force is not None:
+        _mark(axes, summary.peak_time, f"peak {summary.peak_pull_force:.1f} N", "right")
+    if summary.release_time is not None:
+        _mark(axes, summary.release_time, f"release {summary.release_time:.2f} s", "left")
+    figure.suptitle(f"{summary.scene}: {summary.steps} steps of {1e3 * summary.h:g} ms")
+    figure.savefig(path, dpi=120)
+
+
+def _mark(axes: list[Axes], time: float, text: str, side: str) -> None:
+    """A line through all axes, named above the first, to one side so that two do not meet."""
+    for axis in axes:
+        axis.axvline(time, color="0.35", lw=0.9, ls="--")
+    axes[0].annotate(
+        text,
+        (time, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(-4 if side == "right" else 4, 3),
+        textcoords="offset points",
+        ha=side,
+        va="bottom",
+        fontsize=9,
+    )

@@ -1,0 +1,84 @@
+"""Run a scene into a run folder: the loop around Simulation.run, and how a run may end."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from limpet.errors import DivergedError, LimpetError
+from limpet.record.run_folder import Counted, Recorder
+from limpet.record.summary import Ended, Summary
+from limpet.report import StepReport
+from limpet.scenes.registry import Scene
+
+
+class Runnable(Counted, Protocol):
+    """A simulation, as far as recording it needs to know."""
+
+    def run(self, duration: float) -> Iterable[StepReport]: ...
+
+
+def record_run(
+    scene: Scene,
+    simulation: Runnable,
+    folder: Path,
+    *,
+    force: bool = False,
+    on_step: Callable[[StepReport], None] | None = None,
+    plots: bool = True,
+) -> Summary:
+    """Step `simulation` through `scene` and keep what it does in `folder`.
+
+    An early end (Ctrl-C, numbers that diverge, a step that cannot be done) is a value in the
+    summary; what was recorded before it is kept. A second Ctrl-C leaves out the plots.
+    """
+    recorder = Recorder(folder, scene, simulation, force=force)
+    ended: Ended = "finished"
+    why: str | None = None
+    try:
+        for report in simulation.run(scene.duration):
+            recorder.add(report)
+            if on_step is not None:
+                on_step(report)
+    except KeyboardInterrupt:
+        ended, why = "interrupted", "interrupted from the keyboard"
+    except DivergedError as problem:
+        ended, why = "diverged", str(problem)
+    except LimpetError as problem:
+        ended, why = "failed", str(problem)
+    except BaseException as problem:  # a defect of ours: keep the record, show the traceback
+        recorder.finish("failed", f"{type(problem).__name__}: {problem}")
+        raise
+    with _uninterrupted():
+        summary = recorder.finish(ended, why)
+    if plots and recorder.rows:
+        with contextlib.suppress(KeyboardInterrupt):
+            _draw(recorder, summary)
+    return summary
+
+
+def _draw(recorder: Recorder, summary: Summary) -> None:
+    from limpet.record.plots import plot_history
+    from limpet.record.section import plot_sections
+
+    plots = recorder.folder / "plots"
+    plots.mkdir(exist_ok=True)
+    plot_history(recorder.rows, summary, plots / "history.png")
+    plot_sections(list(recorder.frames.values()), plots / "section.png")
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C is ignored while the last lines of a run are written."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is ever interrupted
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,170 @@
+"""A run folder: scene.toml, history.csv while it runs, summary.json and plots when it ends."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from limpet.errors import LimpetError
+from limpet.record.history import COLUMNS, Row, csv_line, flatten, up_direction
+from limpet.record.summary import Ended, Summary, summarise
+from limpet.report import SectionFrame, StepReport
+from limpet.scenes.registry import Scene, SceneParameters, unit_of
+from limpet.units import show
+
+FLUSH_SECONDS = 0.5  # at most this much of a run is lost to a power cut
+
+FrameSource = Callable[[str], SectionFrame]  # label -> the present moment
+
+
+class Counted(Protocol):
+    """What the recorder asks of a simulation besides its reports."""
+
+    @property
+    def fem_nodes(self) -> int: ...
+    @property
+    def collision_nodes(self) -> int: ...
+    def section_frame(self, label: str) -> SectionFrame: ...
+
+
+def check_folder(folder: Path, *, force: bool = False) -> None:
+    """Refuse a folder that cannot be a run folder, before any work is done; changes nothing."""
+    if folder.exists() and not folder.is_dir():
+        raise LimpetError(f"run folder '{folder}': is a file; choose another with --out DIR")
+    if folder.is_dir():
+        if not force and any(folder.iterdir()):
+            raise LimpetError(
+                f"run folder '{folder}': exists and is not empty; "
+                "choose another with --out DIR, or write over it with --force"
+            )
+        parent = folder
+    else:
+        parent = next(p for p in folder.absolute().parents if p.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise LimpetError(
+            f"run folder '{folder}': '{parent}' cannot be written to; choose another with --out DIR"
+        )
+
+
+class Recorder:
+    """Writes a run folder step by step, so that an early end keeps all that came before."""
+
+    def __init__(
+        self, folder: Path, scene: Scene, simulation: Counted, *, force: bool = False
+    ) -> None:
+        check_folder(folder, force=force)
+        self.folder = folder
+        self.rows: list[Row] = []
+        self.frames: dict[str, SectionFrame] = {}  # at rest, at hold, at the peak
+        self._scene = scene
+        self._simulation = simulation
+        self._up = up_direction(scene.world.gravity)
+        self._least_volume = np.inf
+        self._largest_pull = 0.0
+        self._flushed = time.monotonic()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _remove_old_run(folder)
+            (folder / "scene.toml").write_text(scene_toml(scene), encoding="utf-8")
+            self._history = (folder / "history.csv").open("w", encoding="utf-8")
+            self._history.write(",".join(COLUMNS) + "\n")
+        except OSError as problem:
+            raise LimpetError(
+                f"run folder '{folder}': cannot be written to ({problem.strerror}); "
+                "choose another with --out DIR"
+            ) from None
+        self._keep("rest")
+
+    def add(self, report: StepReport) -> None:
+        """Record a step; raises DivergedError, and records nothing, if a number is not finite."""
+        row = flatten(report, self._up)
+        self._history.write(csv_line(row))
+        self.rows.append(row)
+        if (now := time.monotonic()) - self._flushed > FLUSH_SECONDS:
+            self._history.flush()
+            self._flushed = now
+        self._keep_moments(row)
+
+    def finish(self, ended: Ended = "finished", why: str | None = None) -> Summary:
+        """Close the history and write summary.json; safe whatever ended the run."""
+        self._history.close()
+        summary = summarise(
+            self._scene.name,
+            self._scene.h,
+            self.rows,
+            fem_nodes=self._simulation.fem_nodes,
+            collision_nodes=self._simulation.collision_nodes,
+            ended=ended,
+            why=why,
+        )
+        (self.folder / "summary.json").write_text(summary.to_json() + "\n", encoding="utf-8")
+        return summary
+
+    def _keep_moments(self, row: Row) -> None:
+        """Hold is where the pushed cup has least air under it; the peak is the largest pull."""
+        force, volume = row["drive_force"], row["volume"]
+        assert force is not None
+        if force < 0.0 and volume is not None and volume <= self._least_volume:
+            self._least_volume = volume
+            self._keep("hold")
+        if force > self._largest_pull:
+            self._largest_pull = force
+            self._keep("peak")
+
+    def _keep(self, label: str) -> None:
+        """A copy of this moment: the simulation moves on in its own arrays."""
+        frame = self._simulation.section_frame(label)
+        self.frames[label] = dataclasses.replace(
+            frame,
+            bodies=[(name, x.copy(), triangles) for name, x, triangles in frame.bodies],
+            contacts=frame.contacts.copy(),
+            forces=frame.forces.copy(),
+            cavity_points=frame.cavity_points.copy(),
+            cavity_triangles=frame.cavity_triangles.copy(),
+        )
+
+
+def scene_toml(scene: Scene) -> str:
+    """The scene as it was run, readable by ``limpet run``: SI values, units in the comments."""
+    lines = [f"# {scene.summary}", f"scene = {json.dumps(scene.name)}", "", "[parameters]  # SI"]
+    for name, value in scene.parameters.model_dump(mode="json").items():
+        comment = _comment(type(scene.parameters), name, value)
+        # TOML has no null: a parameter that is not set is left out.
+        lines.append(
+            f"# {name} is not set" if value is None else f"{name} = {_toml(value)}{comment}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _comment(model: type[SceneParameters], name: str, value: object) -> str:
+    unit = unit_of(model, name)
+    if not unit:
+        return ""
+    if isinstance(value, (int, float)) and (shown := show(value, unit)) != f"{value:g} {unit}":
+        return f"  # {unit}: {shown}"
+    return f"  # {unit}"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, allow_nan=False)  # numbers and booleans are spelled as in JSON
+
+
+def _remove_old_run(folder: Path) -> None:
+    """Remove what an earlier run has left, and nothing else that may lie in the folder."""
+    for name in ("scene.toml", "history.csv", "summary.json"):
+        (folder / name).unlink(missing_ok=True)
+    for name in ("history.png", "section.png"):
+        (folder / "plots" / name).unlink(missing_ok=True)

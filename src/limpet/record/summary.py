@@ -1,0 +1,123 @@
+"""The figures of a run: what summary.json holds and what ``limpet run --json`` prints."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from statistics import fmean, median
+from typing import Literal
+
+from limpet.record.history import PHASES, Row
+
+Ended = Literal["finished", "interrupted", "diverged", "failed"]
+
+RELEASED = 1.0  # [N] under this the drive carries no more than a cup's own weight
+COMPILING = 20.0  # a step this many times slower than the median was compiling: it is not timed
+
+
+@dataclass(frozen=True)
+class Summary:
+    """SI units, times by phase in milliseconds; None (null) where there is nothing to say."""
+
+    scene: str
+    h: float  # [s]
+    steps: int
+    fem_nodes: int
+    collision_nodes: int
+    mean_rows: float  # over the steps that have any
+    ms_per_step: float
+    ms_by_phase: dict[str, float]
+    peak_pull_force: float | None  # [N] None if the drive never pulled
+    release_time: float | None  # [s] None if it never lets go
+    min_pressure: float | None  # [Pa] None if no air was ever trapped
+    max_penetration: float  # [m]
+    max_gas_residual: float
+    max_air_error: float
+    max_residual: float
+    converged_steps: int
+    peak_time: float | None  # [s]
+    duration: float  # [s] simulated
+    ended: Ended
+    ended_step: int
+    why: str | None  # why it ended early
+
+    def to_json(self) -> str:
+        """Strict JSON: a NaN would raise here rather than reach a file."""
+        return json.dumps(asdict(self), indent=2, allow_nan=False)
+
+
+def summarise(
+    scene: str,
+    h: float,
+    rows: list[Row],
+    *,
+    fem_nodes: int,
+    collision_nodes: int,
+    ended: Ended = "finished",
+    why: str | None = None,
+) -> Summary:
+    """The figures of the steps in `rows`, however many there are."""
+    peak = _peak(rows)
+    release = _release(rows, peak)
+    by_phase = _mean_phases(rows)
+    pressures = [p for row in rows if (p := row["pressure"]) is not None]
+    return Summary(
+        scene=scene,
+        h=h,
+        steps=len(rows),
+        fem_nodes=fem_nodes,
+        collision_nodes=collision_nodes,
+        mean_rows=fmean([n for row in rows if (n := row["rows"])] or [0.0]),
+        ms_per_step=sum(by_phase.values()),
+        ms_by_phase=by_phase,
+        peak_pull_force=None if peak is None else _value(rows[peak], "drive_force"),
+        release_time=None if release is None else _value(rows[release], "time"),
+        min_pressure=min(pressures, default=None),
+        max_penetration=_largest(rows, "max_penetration"),
+        max_gas_residual=_largest(rows, "gas_residual"),
+        max_air_error=_largest(rows, "air_error"),
+        max_residual=_largest(rows, "residual"),
+        converged_steps=sum(1 for row in rows if row["converged"]),
+        peak_time=None if peak is None else _value(rows[peak], "time"),
+        duration=_value(rows[-1], "time") if rows else 0.0,
+        ended=ended,
+        ended_step=int(_value(rows[-1], "step")) if rows else 0,
+        why=why,
+    )
+
+
+def _peak(rows: list[Row]) -> int | None:
+    """The step of the largest pull."""
+    if not rows:
+        return None
+    best = max(range(len(rows)), key=lambda i: _value(rows[i], "drive_force"))
+    return best if _value(rows[best], "drive_force") > 0.0 else None
+
+
+def _release(rows: list[Row], peak: int | None) -> int | None:
+    """The first step after the peak without trapped air and without a pull to speak of."""
+    if peak is None or not any(row["cavities"] for row in rows[: peak + 1]):
+        return None
+    for i in range(peak + 1, len(rows)):
+        if rows[i]["cavities"] == 0 and abs(_value(rows[i], "drive_force")) < RELEASED:
+            return i
+    return None
+
+
+def _mean_phases(rows: list[Row]) -> dict[str, float]:
+    """Mean milliseconds by phase, over the steps that did not compile."""
+    if not rows:
+        return dict.fromkeys(PHASES, 0.0)
+    totals = [sum(_value(row, f"ms_{phase}") for phase in PHASES) for row in rows]
+    limit = COMPILING * median(totals)
+    timed = [row for row, total in zip(rows, totals) if total <= limit]
+    return {phase: fmean(_value(row, f"ms_{phase}") for row in timed) for phase in PHASES}
+
+
+def _largest(rows: list[Row], name: str) -> float:
+    return max((abs(_value(row, name)) for row in rows), default=0.0)
+
+
+def _value(row: Row, name: str) -> float:
+    value = row[name]
+    return 0.0 if value is None else float(value)

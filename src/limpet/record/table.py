@@ -1,0 +1,113 @@
+"""What bench and reproduce hand back: tables that print and become JSON, and figures to save."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from limpet.errors import LimpetError, suggest
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Cell = str | float | int | bool | None
+Progress = Callable[[float, float, str], None]  # done, of how much, what is being done
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns with their units in the heading, rows of cells, and what must be known to read it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        rows = [dict(zip(self.columns, map(_json_cell, row), strict=True)) for row in self.rows]
+        return {"title": self.title, "rows": rows, "notes": list(self.notes)}
+
+    def print(self, console: Console) -> None:
+        """Print it, figures to the right."""
+        from rich.table import Table as RichTable
+        from rich.text import Text  # units stand in brackets, which rich would take for markup
+
+        table = RichTable(title=Text(self.title, style="bold"), title_justify="left")
+        for k, name in enumerate(self.columns):
+            text = all(isinstance(row[k], str) for row in self.rows)
+            table.add_column(Text(name), justify="left" if text else "right")
+        for row in self.rows:
+            table.add_row(*(Text(show_cell(cell)) for cell in row))
+        console.print(table)
+        for note in self.notes:
+            console.print(note, style="dim", markup=False, highlight=False)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The tables of one benchmark or one figure of the papers; `ok` is False if a claim fails."""
+
+    tables: tuple[Table, ...]
+    ok: bool = True
+    figures: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)  # file -> writer
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write result.json and the figures; returns what was written."""
+        written = [folder / "result.json", *(folder / name for name in self.figures)]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            written[0].write_text(json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n")
+            for name, write in self.figures.items():
+                write(folder / name)
+        except OSError as problem:
+            raise LimpetError(
+                f"folder '{folder}': cannot be written to ({problem.strerror}); "
+                "choose another with --out DIR"
+            ) from None
+        return written
+
+    def as_dict(self) -> dict[str, object]:
+        return {"ok": self.ok, "tables": [table.as_dict() for table in self.tables]}
+
+
+@dataclass(frozen=True)
+class Study:
+    """Something that can be run by name: its module has ``run(progress) -> Result``."""
+
+    module: str
+    summary: str
+
+    def run(self, progress: Progress) -> Result:
+        import importlib
+
+        result = importlib.import_module(self.module).run(progress)
+        assert isinstance(result, Result)
+        return result
+
+
+def find_study(kind: str, studies: Mapping[str, Study], name: str) -> Study:
+    """The study called `name`; a name that is not there is answered with the nearest."""
+    if name not in studies:
+        raise LimpetError(f"{kind} '{name}': there is none of that name{suggest(name, studies)}")
+    return studies[name]
+
+
+def show_cell(cell: Cell) -> str:
+    """Four digits are enough to read; the JSON keeps all."""
+    if cell is None or cell != cell:  # NaN is the number that differs from itself
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def _json_cell(cell: Cell) -> Cell:
+    """A plain Python value; NaN and infinity become null."""
+    if isinstance(cell, (str, bool, int)) or cell is None:
+        return cell
+    number = cell.item() if hasattr(cell, "item") else cell
+    return None if isinstance(number, float) and not math.isfinite(number) else number

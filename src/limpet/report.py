@@ -1,0 +1,62 @@
+"""What a step says about itself: small frozen records, arrays and numbers in SI units.
+
+They stand below every room: the simulation fills them, the run folder, bench and viewer read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class CavityReport:
+    """One volume of trapped air at the end of a step."""
+
+    id: int
+    pressure: float  # [Pa] absolute
+    volume: float  # [m^3]
+    air: float  # [mol]
+    vented: float  # [mol] let out in this step because P reached P_max (P eq 13)
+    leaked: float  # [mol] let in during this step (P eq 15)
+    gas_residual: float  # |P V - n R T| / (n R T)
+    seal_gap: float  # [m] largest over leak paths of the smallest gap along the path
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """One step: time by phase, how well it was solved, cavities, contacts, drive wrenches."""
+
+    step: int
+    time: float  # [s] at the end of the step
+    phases: dict[str, float]  # [s] free, collision, cavities, compliance, solve, correct
+    rows: int
+    contacts: int
+    touching: int
+    residual: float
+    converged: bool
+    iterations: int
+    sweeps: int
+    max_penetration: float  # [m] >= 0
+    cavities: tuple[CavityReport, ...]
+    drives: dict[str, Array]  # name -> (6,) force [N] and moment [N m] on the body, world axes
+    balance_error: float  # [N]
+    air_error: float  # relative, in moles
+    remeshed: bool
+
+
+@dataclass(frozen=True)
+class SectionFrame:
+    """The surfaces, contact forces and cavity of one moment: what a section is drawn from."""
+
+    label: str
+    time: float  # [s]
+    bodies: list[tuple[str, Array, Array]]  # name, points (n, 3) [m], triangles (m, 3)
+    contacts: Array  # (k, 3) [m] contact points
+    forces: Array  # (k, 3) [N] on the upper body at those points
+    cavity_points: Array  # (c, 3) [m], empty when there is no cavity
+    cavity_triangles: Array  # (d, 3)
+    pressure: float  # [Pa] absolute, in that cavity

@@ -1,0 +1,84 @@
+"""P section 5, 'Ground': a cup is pushed on a flat block, held, and pulled until it lets go."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from limpet.bodies.motion import path
+from limpet.bodies.soft import Material
+from limpet.cavity.gas import Atmosphere
+from limpet.geometry.cup import cup
+from limpet.geometry.rotation import rotation_matrix
+from limpet.geometry.shapes import box
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import AmountRate, Angle, Length, Mass, Pressure, Speed, Time
+from limpet.world import World
+
+CLEARANCE = 0.5e-3  # [m] between the lip and the block at the start
+
+
+class CupParameters(SceneParameters):
+    """The papers' cup, and how it is pressed on."""
+
+    young: Pressure = Field(4e6, description="Young's modulus of the cup")
+    poisson: float = Field(0.45, description="Poisson's ratio of the cup")
+    cup_mass: Mass = Field(0.020, description="mass of the cup")
+    profile: str = Field("standard", description="profile of the cup")
+    element: str = Field("hex20", description="element of the cup: hex20 or tet4")
+    nodes: int = Field(434, description="nodes of the cup's mesh, about")
+    friction: float = Field(0.6, ge=0.0, description="between cup and block")
+    push: Length = Field(5e-3, gt=0.0, description="how far the stem goes down after the lip touches")
+    push_time: Time = Field(0.5, gt=0.0, description="for the way down")
+    hold: Time = Field(0.2, gt=0.0, description="before it is pulled")
+    speed: Speed = Field(5e-3, gt=0.0, description="of the pull")
+    leak: AmountRate = Field(0.0, ge=0.0, description="air that leaks into the cavity")
+    overpressure: Pressure = Field(0.0, ge=0.0, description="above the atmosphere, before air blows out")
+    tilt: Angle = Field(0.0, description="turns the whole scene about the axis (1, 2, 0)")
+    shift: Length = Field(0.0, description="moves the whole scene along x and y")
+
+    @property
+    def turn(self) -> np.ndarray:
+        return rotation_matrix(np.array([1.0, 2.0, 0.0]), self.tilt)
+
+    def stroke(self) -> list[tuple[float, float]]:
+        """(time, height) of the stem: down, hold, up."""
+        bottom = -(CLEARANCE + self.push)
+        start = self.push_time + self.hold
+        pull = max(self.duration - start, self.h)
+        return [
+            (0.0, 0.0), (self.push_time, bottom), (start, bottom),
+            (start + pull, bottom + self.speed * pull),
+        ]  # fmt: skip
+
+
+class GroundParameters(CupParameters):
+    duration: Time = 2.7
+    block_divisions: int = Field(1, ge=1, description="cells along the block's edges")
+
+
+@scene(
+    "ground",
+    "a cup is pushed on the ground, sticks, is pulled and lets go",
+    GroundParameters,
+    expect="sticks, the pressure falls while the air stays, lets go abruptly",
+)
+def ground(p: GroundParameters) -> World:
+    """The cup is pushed until its cavity is almost empty, held, then pulled out."""
+    turn, place = p.turn, np.array([p.shift, p.shift, 0.0])
+    world = World(
+        gravity=turn @ [0.0, 0.0, -9.81],
+        friction=p.friction,
+        atmosphere=Atmosphere(overpressure=p.overpressure),
+        leak=p.leak,
+    )
+    shape = cup(p.profile, element=p.element, nodes=p.nodes)
+    soft = world.add_soft(
+        shape, Material(p.young, p.poisson), p.cup_mass, name="cup",
+        position=place + turn @ [0.0, 0.0, CLEARANCE], rotation=turn,
+    )  # fmt: skip
+    n = p.block_divisions
+    block = box(0.06, 0.06, 0.03, divisions=(n, n, 1))
+    world.add_rigid(block, mass=0.19, name="block", position=place, rotation=turn, fixed=True)
+    world.drive(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))
+    return world

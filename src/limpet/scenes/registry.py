@@ -1,0 +1,190 @@
+"""Scenes by name: what there is, what each can be told, and how one is built.
+
+The catalogue names the module of each scene, so that listing them imports none of the simulation.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+
+from limpet.errors import LimpetError, suggest
+from limpet.units import Quantity, Time, explain, show
+
+if TYPE_CHECKING:
+    from limpet.simulation import World
+
+
+class SceneParameters(BaseModel):
+    """What every scene can be told; a scene adds its own. Unknown keys are refused."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True
+    )
+
+    h: Time = 0.01
+    duration: Time
+
+    # Here and not in the types of the fields, because a scene restates `duration` with its default.
+    @field_validator("h", "duration")
+    @classmethod
+    def _above_zero(cls, value: float) -> float:
+        if value <= 0.0:
+            raise ValueError("expected a time above 0 (s, ms)")
+        return value
+
+    @model_validator(mode="after")
+    def _at_least_one_step(self) -> SceneParameters:
+        if self.duration < self.h:
+            raise ValueError(
+                f"duration = {show(self.duration, 's')}: expected at least one step, "
+                f"h = {show(self.h, 's')}"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene that is ready to run."""
+
+    name: str
+    summary: str
+    parameters: SceneParameters
+    world: World
+    h: float  # [s]
+    duration: float  # [s]
+    expect: str  # what must happen
+
+
+@dataclass(frozen=True)
+class SceneEntry:
+    """A scene that can be loaded: its line in the list, and the module that registers it."""
+
+    name: str
+    module: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """What the decorator has registered."""
+
+    summary: str
+    parameters: type[SceneParameters]
+    build: Callable[[Any], World]
+    expect: str
+
+
+_CATALOGUE = {
+    entry.name: entry
+    for entry in (
+        SceneEntry(
+            "ground",
+            "limpet.scenes.ground",
+            "a cup is pushed on the ground, sticks, is pulled and lets go",
+        ),
+        SceneEntry(
+            "lift",
+            "limpet.scenes.lift",
+            "a cup lifts a rigid block, or lets go when it is too heavy",
+        ),
+    )
+}
+_RECIPES: dict[str, _Recipe] = {}
+
+P = TypeVar("P", bound=SceneParameters)
+
+
+def scene(
+    name: str, summary: str, parameters: type[P], *, expect: str = ""
+) -> Callable[[Callable[[P], World]], Callable[[P], World]]:
+    """Register ``build(parameters) -> World``; `expect` is what must happen, else its docstring."""
+
+    def register(build: Callable[[P], World]) -> Callable[[P], World]:
+        _RECIPES[name] = _Recipe(summary, parameters, build, expect or inspect.getdoc(build) or "")
+        _CATALOGUE.setdefault(name, SceneEntry(name, build.__module__, summary))
+        return build
+
+    return register
+
+
+def scenes() -> dict[str, SceneEntry]:
+    """Every scene by name, in the order of the list."""
+    return dict(_CATALOGUE)
+
+
+def get(name: str) -> SceneEntry:
+    """The entry called `name`; a name that is not there is answered with the nearest."""
+    if name not in _CATALOGUE:
+        raise LimpetError(f"scene '{name}': there is no such scene{suggest(name, _CATALOGUE)}")
+    return _CATALOGUE[name]
+
+
+def parameter_model(name: str) -> type[SceneParameters]:
+    """What the scene `name` can be told."""
+    return _recipe(name).parameters
+
+
+def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
+    """Build the scene `name` with some parameters changed: texts with units, or plain SI values."""
+    recipe, changed = _recipe(name), dict(overrides or {})
+    try:
+        parameters = recipe.parameters.model_validate(changed)
+    except ValidationError as error:
+        raise explain(error, changed, recipe.parameters.model_fields) from None
+    return Scene(
+        name=name,
+        summary=recipe.summary,
+        parameters=parameters,
+        world=recipe.build(parameters),
+        h=parameters.h,
+        duration=parameters.duration,
+        expect=recipe.expect,
+    )
+
+
+def read_scene_file(path: Path) -> tuple[str, dict[str, object]]:
+    """A scene file, ``scene = "ground"`` and ``[parameters]``: the scene's name, the parameters."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise LimpetError(f"scene file '{path}': cannot be read ({problem.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise LimpetError(f"scene file '{path}': is not TOML ({problem})") from None
+    for key in content:
+        if key not in ("scene", "parameters"):
+            near = suggest(key, ("scene", "parameters"))
+            raise LimpetError(f"scene file '{path}': there is no key '{key}'{near}")
+    name, parameters = content.get("scene"), content.get("parameters", {})
+    if not isinstance(name, str):
+        raise LimpetError(f"scene file '{path}': expected a line such as scene = \"ground\"")
+    if not isinstance(parameters, dict):
+        raise LimpetError(f"scene file '{path}': parameters = {parameters!r}: expected a table")
+    return name, parameters
+
+
+def unit_of(parameters: type[SceneParameters], name: str) -> str:
+    """The SI unit of the parameter `name`, empty if it is no quantity."""
+    info = parameters.model_fields[name]
+    marks = [*info.metadata, *_marks(info.annotation)]
+    return next((mark.si for mark in marks if isinstance(mark, Quantity)), "")
+
+
+def _marks(annotation: Any) -> list[object]:
+    """What the parts of ``Length | None`` or ``tuple[Length, ...]`` are annotated with."""
+    own = list(getattr(annotation, "__metadata__", ()))
+    return own + [mark for part in getattr(annotation, "__args__", ()) for mark in _marks(part)]
+
+
+def _recipe(name: str) -> _Recipe:
+    entry = get(name)
+    if name not in _RECIPES:
+        importlib.import_module(entry.module)
+    return _RECIPES[name]

@@ -1,0 +1,86 @@
+"""Projected block Gauss-Seidel (P algorithm 2): sweep the blocks, each solved by its own law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from limpet.constraints.problem import Problem, error, natural_map, solve_block
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class SweepSettings:
+    tolerance: float = 1e-7  # of the residual (constraints.problem.error)
+    max_sweeps: int = 20000
+
+
+@dataclass(frozen=True)
+class Solution:
+    multipliers: Array  # (r,)
+    residual: float
+    converged: bool
+    sweeps: int
+    iterations: int  # of Newton
+
+
+@njit(cache=True)
+def sweep(
+    w: Array, kind: Array, start: Array, data: Array, h: float, lam: Array, u: Array, count: int
+) -> None:
+    """`count` sweeps, in place on lam and u = free + W lam."""
+    new = np.empty(3)
+    for _ in range(count):
+        for b in range(len(kind)):
+            s, e = start[b], start[b + 1]
+            solve_block(kind[b], data[b], h, w[s:e, s:e], u[s:e], lam[s:e], new)
+            for r in range(s, e):
+                change = new[r - s] - lam[r]
+                if change != 0.0:
+                    lam[r] = new[r - s]
+                    row = w[r]  # W is symmetric: its row is its column
+                    for i in range(len(u)):
+                        u[i] += change * row[i]
+
+
+@njit(cache=True)
+def residual(
+    w: Array, kind: Array, start: Array, data: Array, h: float, lam: Array, u: Array
+) -> float:
+    """The largest error over all blocks."""
+    phi, d_lam, d_u = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
+    largest = 0.0
+    for b in range(len(kind)):
+        s, e = start[b], start[b + 1]
+        block = w[s:e, s:e]
+        natural_map(kind[b], data[b], h, block, u[s:e], lam[s:e], phi, d_lam, d_u)
+        largest = max(largest, error(kind[b], data[b], h, block, lam[s:e], phi))
+    return largest
+
+
+@njit(cache=True)
+def _until(w, free, kind, start, data, h, lam, tolerance, max_sweeps):  # type: ignore[no-untyped-def]
+    done, left = 0, 1.0
+    u = free + w @ lam
+    while done < max_sweeps:
+        sweep(w, kind, start, data, h, lam, u, 10)
+        done += 10
+        if done % 200 == 0:
+            u = free + w @ lam  # round-off of the running update
+        left = residual(w, kind, start, data, h, lam, u)
+        if left <= tolerance:
+            break
+    return done, left
+
+
+def solve_by_sweeps(problem: Problem, guess: Array, settings: SweepSettings) -> Solution:
+    """Sweep until the residual is below the tolerance, or the number of sweeps is used up."""
+    lam = guess.copy()
+    p = problem
+    sweeps, left = _until(
+        p.w, p.free, p.kind, p.start, p.data, p.h, lam, settings.tolerance, settings.max_sweeps
+    )
+    return Solution(lam, left, left <= settings.tolerance, sweeps, 0)

@@ -1,0 +1,65 @@
+"""The last step's multipliers as the next step's guess, contact by contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from limpet.collision.contacts import EDGE_EDGE, FACE_VERTEX, Contacts
+from limpet.constraints.rows import tangents
+
+Array = np.ndarray
+
+
+def contact_keys(contacts: Contacts, offset: Array) -> Array:
+    """(k,) int64: a vertex contact is known by its vertex and the other body; edges are not (-1)."""
+    corner_a = contacts.vertices_a[:, 0].astype(np.int64) + offset[contacts.body_a]
+    corner_b = contacts.vertices_b[:, 0].astype(np.int64) + offset[contacts.body_b]
+    by_b = contacts.kind == FACE_VERTEX
+    vertex = np.where(by_b, corner_b, corner_a)
+    other = np.where(by_b, contacts.body_a, contacts.body_b)
+    return np.where(contacts.kind == EDGE_EDGE, -1, vertex * (len(offset) + 1) + other)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What was found last: contact forces in world axes and pressures by cavity."""
+
+    keys: Array  # (k,) int64, sorted
+    forces: Array  # (k, 3) [N]
+    cavities: Array  # (c,) int64
+    pressures: Array  # (c,) [Pa] relative to the atmosphere
+
+    @staticmethod
+    def empty() -> Memory:
+        none = np.zeros(0, np.int64)
+        return Memory(none, np.zeros((0, 3)), none, np.zeros(0))
+
+    @staticmethod
+    def of(keys: Array, normal: Array, cavities: Array, multipliers: Array) -> Memory:
+        k = len(keys)
+        first, second = tangents(normal)
+        lam = multipliers[: 3 * k].reshape(k, 3)
+        force = lam[:, :1] * normal + lam[:, 1:2] * first + lam[:, 2:] * second
+        order = np.argsort(keys, kind="stable")
+        return Memory(keys[order], force[order], cavities, multipliers[3 * k :].copy())
+
+    def recall(self, keys: Array, normal: Array, cavities: Array) -> Array:
+        """Multipliers for the present rows: zero where nothing is remembered."""
+        k = len(keys)
+        lam = np.zeros((k, 3))
+        if len(self.keys) and k:
+            place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+            known = (self.keys[place] == keys) & (keys >= 0)
+            force = np.where(known[:, None], self.forces[place], 0.0)
+            first, second = tangents(normal)
+            lam[:, 0] = np.maximum(0.0, np.einsum("ki,ki->k", force, normal))
+            lam[:, 1] = np.einsum("ki,ki->k", force, first)
+            lam[:, 2] = np.einsum("ki,ki->k", force, second)
+        pressure = np.zeros(len(cavities))
+        for i, c in enumerate(cavities):
+            match = np.flatnonzero(self.cavities == c)
+            if len(match):
+                pressure[i] = self.pressures[match[0]]
+        return np.concatenate([lam.ravel(), pressure])

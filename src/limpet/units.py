@@ -1,0 +1,159 @@
+"""Numbers with units: read ``"4 mm"`` as 0.004, show 1.2e-5 m as ``"0.012 mm"``; SI inside.
+
+The annotated types (Length, Mass, ...) let a pydantic model take either a plain SI number or a text
+with a unit; `explain` turns what pydantic says about a wrong one into a single line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, core_schema
+
+from limpet.errors import LimpetError, suggest
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A kind of quantity: what it is called, its units in SI, and those that are good to read."""
+
+    name: str
+    units: dict[str, float]  # unit -> its size in the SI unit
+    shown: tuple[str, ...]  # largest first; a value is shown in the first that makes it >= 1
+    zero: dict[str, float] | None = None  # unit -> SI value of its zero, where that is not 0
+
+
+DIMENSIONS: dict[str, Dimension] = {
+    "m": Dimension(
+        "a length", {"m": 1, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "in": 0.0254}, ("m", "mm")
+    ),
+    "m^3": Dimension(
+        "a volume", {"m^3": 1, "cm^3": 1e-6, "mm^3": 1e-9, "l": 1e-3, "ml": 1e-6}, ("m^3", "mm^3")
+    ),
+    "kg": Dimension("a mass", {"kg": 1, "g": 1e-3}, ("kg", "g")),
+    "s": Dimension("a time", {"s": 1, "ms": 1e-3}, ("s", "ms")),
+    "Pa": Dimension(
+        "a pressure",
+        {"Pa": 1, "kPa": 1e3, "MPa": 1e6, "GPa": 1e9, "bar": 1e5, "mbar": 1e2},
+        ("GPa", "MPa", "kPa", "Pa"),
+    ),
+    "N": Dimension("a force", {"N": 1, "mN": 1e-3}, ("N", "mN")),
+    "rad": Dimension("an angle", {"rad": 1, "deg": math.pi / 180}, ("deg",)),
+    "m/s": Dimension("a speed", {"m/s": 1, "mm/s": 1e-3}, ("m/s", "mm/s")),
+    "m/s^2": Dimension("an acceleration", {"m/s^2": 1}, ("m/s^2",)),
+    "mol": Dimension("an amount", {"mol": 1, "mmol": 1e-3, "umol": 1e-6}, ("mol", "mmol", "umol")),
+    "mol/s": Dimension(
+        "an amount rate", {"mol/s": 1, "umol/s": 1e-6, "mol/min": 1 / 60}, ("mol/s", "umol/s")
+    ),
+    "kg/m^3": Dimension("a density", {"kg/m^3": 1, "g/cm^3": 1e3}, ("kg/m^3",)),
+    "K": Dimension("a temperature", {"K": 1, "degC": 1}, ("K",), zero={"degC": 273.15}),
+}
+
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
+_SPELLINGS = str.maketrans({"µ": "u", "μ": "u", "³": "^3", "²": "^2", "°": "deg"})
+
+
+def quantity(value: object, si: str, field: str = "value") -> float:
+    """`value` in the unit `si`: a text such as ``"4 mm"``, or a plain number, which is SI."""
+    try:
+        return _read(value, si)
+    except ValueError as problem:
+        raise LimpetError(f"{field} = {value!r}: {problem}") from None
+
+
+def show(value: float, si: str, digits: int = 4) -> str:
+    """`value` (SI) with a unit that reads well; `quantity` reads it back."""
+    dimension = DIMENSIONS[si]
+    sizes = {unit: dimension.units[unit] for unit in dimension.shown}
+    fallback = dimension.shown[-1] if value else dimension.shown[0]
+    # Half a unit in the last digit: 999.96 mm rounds to 1 m, not to "1000 mm".
+    reach = abs(value) * (1 + 0.5 * 10.0**-digits)
+    unit = next((unit for unit, size in sizes.items() if reach >= size), fallback)
+    return f"{value / sizes[unit]:.{digits}g} {unit}"
+
+
+def _read(value: object, si: str) -> float:
+    """The number behind `quantity`; a ValueError says only what was expected."""
+    dimension = DIMENSIONS[si]
+    expected = f"expected {dimension.name} ({', '.join(dimension.units)})"
+    if isinstance(value, str):
+        match = _NUMBER.fullmatch(value)
+        if match is None:
+            raise ValueError(expected)
+        number, unit = float(match[1]), match[2].translate(_SPELLINGS) or si
+        if unit not in dimension.units:
+            raise ValueError(expected)
+        zero = (dimension.zero or {}).get(unit, 0.0)
+        result = number * dimension.units[unit] + zero
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        result = float(value)
+    else:
+        raise ValueError(expected)
+    if not math.isfinite(result):
+        raise ValueError(f"{expected}, and a finite one")
+    return result
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Marks a pydantic field as a quantity in the SI unit `si`."""
+
+    si: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            lambda value: _read(value, self.si), handler(source)
+        )
+
+
+T = TypeVar("T")
+Positive = Annotated[T, Field(gt=0)]  # young: Positive[Pressure] = 4e6
+NotNegative = Annotated[T, Field(ge=0)]
+
+Length = Annotated[float, Quantity("m")]
+Volume = Annotated[float, Quantity("m^3")]
+Mass = Annotated[float, Quantity("kg")]
+Time = Annotated[float, Quantity("s")]
+Pressure = Annotated[float, Quantity("Pa")]
+Force = Annotated[float, Quantity("N")]
+Angle = Annotated[float, Quantity("rad")]
+Speed = Annotated[float, Quantity("m/s")]
+Acceleration = Annotated[float, Quantity("m/s^2")]
+Amount = Annotated[float, Quantity("mol")]
+AmountRate = Annotated[float, Quantity("mol/s")]
+Density = Annotated[float, Quantity("kg/m^3")]
+Temperature = Annotated[float, Quantity("K")]
+
+
+def explain(
+    error: ValidationError, given: Mapping[str, object] | None = None, known: Iterable[str] = ()
+) -> LimpetError:
+    """One line per wrong field, joined: the key, the value as `given`, what was expected."""
+    lines = [_explain_one(dict(problem), given or {}, known) for problem in error.errors()]
+    return LimpetError("; ".join(dict.fromkeys(lines)))
+
+
+def _explain_one(problem: dict, given: Mapping[str, object], known: Iterable[str]) -> str:
+    path = [str(part) for part in problem["loc"]]
+    key = ".".join(path)
+    if problem["type"] == "extra_forbidden":
+        return f"{key}: there is no such parameter{suggest(key, known)}"
+    if problem["type"] == "missing":
+        return f"{key}: expected a value, none was given"
+    expected = str(problem["msg"]).removeprefix("Value error, ")
+    expected = expected.replace("Input should be a valid", "expected a valid")
+    expected = re.sub(
+        r"^Input should be (greater|less) than", r"expected a number \1 than", expected
+    )
+    expected = expected.replace("Input should be", "expected")
+    if not path:
+        return expected
+    value = given.get(path[0], problem["input"]) if len(path) == 1 else problem["input"]
+    return f"{key} = {value!r}: {expected}"

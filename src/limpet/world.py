@@ -1,0 +1,178 @@
+"""What a user builds: bodies, drives, gravity and air. Nothing here moves; a Simulation does that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from limpet.bodies.motion import HOLD, Motion
+from limpet.bodies.rigid import RigidBody
+from limpet.bodies.soft import Material, SoftBody
+from limpet.cavity.gas import Atmosphere
+from limpet.errors import LimpetError, require_positive, suggest
+from limpet.geometry.check import check_surface
+from limpet.geometry.shapes import Array, RigidShape, SoftShape, check_points
+from limpet.geometry.surface import Surface
+
+
+@dataclass(frozen=True)
+class Region:
+    """A named part of a body that can be driven or held; `name` is None for a whole rigid body."""
+
+    body: str
+    name: str | None
+
+
+@dataclass(frozen=True)
+class SoftSpec:
+    """A soft body as the user described it, placed in the world."""
+
+    name: str
+    shape: SoftShape
+    material: Material
+    mass: float
+
+    def __getitem__(self, region: str) -> Region:
+        self.shape.region(region)
+        return Region(self.name, region)
+
+
+@dataclass(frozen=True)
+class RigidSpec:
+    """A rigid body as the user described it, placed in the world."""
+
+    name: str
+    shape: RigidShape
+    mass: float
+    fixed: bool
+
+    @property
+    def whole(self) -> Region:
+        return Region(self.name, None)
+
+
+Spec = SoftSpec | RigidSpec
+
+
+class World:
+    """Bodies and what acts on them. Lengths in m, masses in kg, pressures in Pa, time in s."""
+
+    def __init__(
+        self,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        friction: float = 0.6,
+        atmosphere: Atmosphere | None = None,
+        leak: float = 0.0,
+    ) -> None:
+        self.gravity = np.asarray(gravity, dtype=float)
+        if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
+            raise LimpetError(f"gravity = {gravity}: expected three finite numbers [m/s^2]")
+        self.friction = _friction(friction)
+        self.atmosphere = atmosphere or Atmosphere()
+        self.leak = leak  # n_leak [mol/s] into every sealed cavity (P eq 15)
+        self.specs: dict[str, Spec] = {}
+        self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
+        self._pair_friction: dict[frozenset[str], float] = {}
+
+    def add_soft(
+        self,
+        shape: SoftShape,
+        material: Material,
+        mass: float,
+        *,
+        name: str | None = None,
+        position: Sequence[float] = (0.0, 0.0, 0.0),
+        rotation: Array | None = None,
+    ) -> SoftSpec:
+        """A soft body; `mass` [kg] is spread evenly over its volume."""
+        name = self._new_name(name, shape.name)
+        check_points(shape.points, f"mesh of '{name}'")
+        require_positive(f"mass of '{name}'", mass, " kg")
+        placed = replace(shape, points=_place(shape.points, position, rotation))
+        spec = SoftSpec(name, placed, material, mass)
+        self.specs[name] = spec
+        return spec
+
+    def add_rigid(
+        self,
+        shape: RigidShape,
+        mass: float,
+        *,
+        name: str | None = None,
+        position: Sequence[float] = (0.0, 0.0, 0.0),
+        rotation: Array | None = None,
+        fixed: bool = False,
+    ) -> RigidSpec:
+        """A rigid body, free to move, or `fixed` in the world."""
+        name = self._new_name(name, shape.name)
+        check_points(shape.points, f"mesh of '{name}'")
+        require_positive(f"mass of '{name}'", mass, " kg")
+        placed = replace(shape, points=_place(shape.points, position, rotation))
+        spec = RigidSpec(name, placed, mass, fixed)
+        self.specs[name] = spec
+        return spec
+
+    def drive(self, target: Region | RigidSpec, motion: Motion) -> None:
+        """Move a region of a soft body, or a whole rigid body, along `motion`."""
+        region = target.whole if isinstance(target, RigidSpec) else target
+        if region.body not in self.specs:
+            raise LimpetError(f"drive on '{region.body}'{suggest(region.body, self.specs)}")
+        if region.body in self.drives:
+            raise LimpetError(f"'{region.body}' has a drive already: join the two motions")
+        self.drives[region.body] = (region, motion)
+
+    def hold(self, target: Region | RigidSpec) -> None:
+        """Keep a region of a soft body, or a rigid body, where it is."""
+        self.drive(target, HOLD)
+
+    def set_friction(self, one: Spec, other: Spec, mu: float) -> None:
+        """Friction of one pair of bodies, instead of the world's."""
+        self._pair_friction[frozenset((one.name, other.name))] = _friction(mu)
+
+    def friction_between(self, one: str, other: str) -> float:
+        return self._pair_friction.get(frozenset((one, other)), self.friction)
+
+    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface]]:
+        """The bodies, ready to step, and the topology of their collision surfaces."""
+        if not self.specs:
+            raise LimpetError("the world is empty: add a body first")
+        bodies: list[SoftBody | RigidBody] = []
+        surfaces: list[Surface] = []
+        for spec in self.specs.values():
+            region, motion = self.drives.get(spec.name, (None, None))
+            if isinstance(spec, SoftSpec):
+                collision = spec.shape.collision
+                points, triangles = collision.positions(spec.shape.points), collision.triangles
+                nodes = spec.shape.region(region.name) if region and region.name else None
+                bodies.append(
+                    SoftBody(spec.name, spec.shape, spec.material, spec.mass, nodes, motion)
+                )
+            else:
+                points, triangles = spec.shape.points, spec.shape.triangles
+                bodies.append(RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion))
+            surfaces.append(check_surface(points, triangles, spec.name))
+        return bodies, surfaces
+
+    def _new_name(self, name: str | None, kind: str) -> str:
+        if name is None:
+            name = kind
+            count = 2
+            while name in self.specs:
+                name = f"{kind} {count}"
+                count += 1
+        if name in self.specs:
+            raise LimpetError(f"name = '{name}': the world has a body of that name already")
+        return name
+
+
+def _friction(mu: float) -> float:
+    if not 0.0 <= mu < np.inf:
+        raise LimpetError(f"friction = {mu:g}: expected 0 or more")
+    return float(mu)
+
+
+def _place(points: Array, position: Sequence[float], rotation: Array | None) -> Array:
+    turned = points if rotation is None else points @ np.asarray(rotation, dtype=float).T
+    return np.ascontiguousarray(turned + np.asarray(position, dtype=float))

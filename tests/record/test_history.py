@@ -1,0 +1,72 @@
+"""A step as a row: forces along the drive, several cavities, no NaN, exact to read back."""
+
+import math
+
+import numpy as np
+import pytest
+
+from limpet.errors import DivergedError, LimpetError
+from limpet.record.history import COLUMNS, column, csv_line, flatten, read_history, up_direction
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def test_up_is_against_gravity():
+    assert up_direction((0, 0, -9.81)) == pytest.approx([0, 0, 1])
+    assert up_direction((3.0, 0.0, 4.0)) == pytest.approx([-0.6, 0, -0.8])
+    assert up_direction((0, 0, 0)) == pytest.approx([0, 0, 1])
+
+
+def test_drive_force_is_the_sum_of_the_drives_along_up(kit):
+    drives = {"a": np.array([9.0, 0, 3.0, 1, 1, 1]), "b": np.array([0, 9.0, 4.0, 1, 1, 1])}
+    assert flatten(kit.report(drives=drives), UP)["drive_force"] == 7.0
+    assert flatten(kit.report(drives=drives), -UP)["drive_force"] == -7.0
+    assert flatten(kit.report(drives={}), UP)["drive_force"] == 0.0
+
+
+def test_several_cavities_lowest_pressure_summed_air(kit):
+    one = kit.report(pressure=50e3, volume=100e-9).cavities[0]
+    two = kit.report(pressure=80e3, volume=300e-9).cavities[0]
+    row = flatten(kit.report(cavities=(one, two)), UP)
+    assert (row["cavities"], row["pressure"]) == (2, 50e3)
+    assert row["volume"] == pytest.approx(400e-9)
+    assert row["air"] == pytest.approx(one.air + two.air)
+
+
+def test_without_a_cavity_cells_are_empty(kit):
+    row = flatten(kit.report(), UP)
+    assert row["pressure"] is row["volume"] is row["air"] is row["seal_gap"] is None
+    cells = csv_line(row).strip().split(",")
+    assert len(cells) == len(COLUMNS)
+    assert cells[COLUMNS.index("pressure")] == ""
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("name", ["residual", "balance_error", "max_penetration"])
+def test_a_number_that_is_not_finite_is_divergence(kit, name, bad):
+    with pytest.raises(DivergedError, match=f"{name} became {bad} at step 3"):
+        flatten(kit.report(3, **{name: bad}), UP)
+
+
+def test_a_nan_in_a_cavity_or_a_drive_is_divergence(kit):
+    with pytest.raises(DivergedError, match="pressure became nan"):
+        flatten(kit.report(pressure=math.nan, volume=1e-9), UP)
+    with pytest.raises(DivergedError, match="drive_force became nan"):
+        flatten(kit.report(force=math.nan), UP)
+
+
+def test_what_is_written_reads_back_exactly(kit, story, tmp_path):
+    awkward = kit.report(
+        11, force=np.float64(0.1) * 3, residual=np.float64(1 / 3), rows=np.int64(5)
+    )
+    rows = [flatten(report, UP) for report in [*story, awkward]]
+    path = tmp_path / "history.csv"
+    path.write_text(",".join(COLUMNS) + "\n" + "".join(map(csv_line, rows)))
+    assert read_history(path) == rows
+    assert np.isnan(column(rows, "pressure")[0])
+    assert column(rows, "pressure")[1] == 101e3
+
+
+def test_a_history_that_is_not_there(tmp_path):
+    with pytest.raises(LimpetError, match="cannot be read"):
+        read_history(tmp_path / "history.csv")

@@ -1,0 +1,106 @@
+"""The figures of a run."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from limpet.record.history import flatten
+from limpet.record.summary import summarise
+
+UP = np.array([0.0, 0.0, 1.0])
+ALWAYS = {
+    "scene",
+    "h",
+    "steps",
+    "fem_nodes",
+    "collision_nodes",
+    "mean_rows",
+    "ms_per_step",
+    "ms_by_phase",
+    "peak_pull_force",
+    "release_time",
+    "min_pressure",
+    "max_penetration",
+    "max_gas_residual",
+    "max_air_error",
+    "max_residual",
+    "converged_steps",
+    "ended",
+    "peak_time",
+    "duration",
+}
+
+
+def summary_of(reports, **changes):
+    rows = [flatten(report, UP) for report in reports]
+    return summarise("toy", 0.1, rows, fem_nodes=385, collision_nodes=135, **changes)
+
+
+def test_figures_of_the_story(story):
+    s = summary_of(story)
+    assert (s.steps, s.ended_step, s.converged_steps) == (10, 10, 10)
+    assert (s.peak_pull_force, s.min_pressure) == (50.0, 30e3)
+    assert s.peak_time == pytest.approx(0.7)
+    assert s.release_time == pytest.approx(0.9)
+    assert s.duration == pytest.approx(1.0)
+    assert s.max_penetration == 1e-6
+    assert s.max_gas_residual == 1e-12
+    assert s.max_air_error == 1e-13
+    assert s.max_residual == 1e-11
+    assert s.mean_rows == 120
+
+
+def test_json_always_has_every_key_even_for_no_step_at_all(story):
+    for reports in (story, []):
+        content = json.loads(summary_of(reports).to_json())
+        assert set(content) >= ALWAYS
+    assert content["steps"] == 0
+    assert content["peak_pull_force"] is None
+    assert content["release_time"] is None
+
+
+def test_no_release_while_air_is_trapped_or_the_drive_pulls(kit, story):
+    holding = story[:8]
+    assert summary_of(holding).release_time is None
+    pulling = [*holding, kit.report(9, force=2.0)]
+    assert summary_of(pulling).release_time is None
+    trapped = [*holding, kit.report(9, force=0.2, pressure=60e3, volume=1e-9)]
+    assert summary_of(trapped).release_time is None
+
+
+def test_no_release_without_a_seal_before(kit):
+    lifted = [kit.report(k, force=f) for k, f in enumerate((0.2, 0.3, 0.2), 1)]
+    assert summary_of(lifted).release_time is None
+
+
+def test_no_peak_when_only_pushed(kit):
+    s = summary_of([kit.report(1, force=-3.0), kit.report(2, force=-4.0)])
+    assert s.peak_pull_force is None
+    assert s.peak_time is None
+
+
+def test_time_by_phase_leaves_out_steps_that_compile(kit):
+    steps = [kit.report(1, ms=900.0), *(kit.report(k, ms=2.0) for k in range(2, 12))]
+    s = summary_of(steps)
+    assert s.ms_by_phase["solve"] == pytest.approx(2.0)
+    assert s.ms_per_step == pytest.approx(12.0)
+
+
+def test_mean_rows_is_over_steps_with_rows(kit):
+    steps = [kit.report(1, rows=0), kit.report(2, rows=100), kit.report(3, rows=200)]
+    assert summary_of(steps).mean_rows == 150.0
+
+
+def test_a_step_that_did_not_converge_is_counted_out(kit):
+    steps = [kit.report(1), kit.report(2, converged=False, residual=0.5)]
+    s = summary_of(steps)
+    assert (s.converged_steps, s.max_residual) == (1, 0.5)
+
+
+def test_nan_cannot_become_json(story):
+    import dataclasses
+
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        dataclasses.replace(summary_of(story), max_residual=math.nan).to_json()
