@@ -1,0 +1,64 @@
+"""Limpet simulates suction: soft cups that trap air, seal, hold, slide, leak and let go.
+
+    import limpet as lp
+
+Names are loaded when first used, so that the command line answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from limpet.bodies import motion
+    from limpet.bodies.soft import Material
+    from limpet.cavity.gas import Atmosphere
+    from limpet.cavity.ring import Ring
+    from limpet.errors import LimpetError
+    from limpet.geometry import catalogue as shapes
+    from limpet.simulation import Settings, Simulation, State
+    from limpet.solver.gauss_seidel import SweepSettings
+    from limpet.solver.newton import NewtonSettings
+    from limpet.world import World
+
+_NAMES = {
+    "Atmosphere": "limpet.cavity.gas",
+    "LimpetError": "limpet.errors",
+    "Material": "limpet.bodies.soft",
+    "NewtonSettings": "limpet.solver.newton",
+    "Ring": "limpet.cavity.ring",
+    "Settings": "limpet.simulation",
+    "Simulation": "limpet.simulation",
+    "State": "limpet.simulation",
+    "SweepSettings": "limpet.solver.gauss_seidel",
+    "World": "limpet.world",
+}
+_MODULES = {"motion": "limpet.bodies.motion", "shapes": "limpet.geometry.catalogue"}
+
+__all__ = [
+    "Atmosphere",
+    "LimpetError",
+    "Material",
+    "NewtonSettings",
+    "Ring",
+    "Settings",
+    "Simulation",
+    "State",
+    "SweepSettings",
+    "World",
+    "motion",
+    "shapes",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'limpet' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from limpet.bodies.contract import Rows, add_block, rows_times, rows_transpose_times, select_rows
 from limpet.bodies.soft import SoftBody
@@ -27,6 +28,8 @@ from limpet.world import World
 Array = np.ndarray
 
 TIE_BREAK = 1e-9  # of a contact row's own compliance: makes redundant contacts share the load
+OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
+RETRIES = 2  # solves of a step with more contacts when some were missed
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Settings:
     """How a step is computed; the physics stands in the World."""
 
     sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
-    alarm: float = 5e-4  # [m] contacts are looked for within this distance, plus what h covers
+    alarm: float = 2.5e-4  # [m] contacts are looked for within this distance, plus what h covers
     ring: Ring = Ring.OUTER  # where in the contact ring the pressure ends
     remesh: float = 0.003  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     union_every_step: bool = False
@@ -93,6 +96,8 @@ class Simulation:
         self._air = AirBook()
         self._memory = Memory.empty()
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
+        self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
+        self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
     @property
     def fem_nodes(self) -> int:
@@ -109,47 +114,80 @@ class Simulation:
             yield self.step()
 
     def step(self) -> StepReport:
-        """Advance by h. Each line is one phase of the step; the report says how each went."""
+        """Advance by h. Each block is one phase of the step; the report says how each went."""
+        with self._one_thread.limit(limits=1, user_api="blas"):
+            return self._step()
+
+    def _step(self) -> StepReport:
         clock, h, world = _Clock(), self.h, self.world
         before = [b.momentum() for b in self.bodies]
-        # what moves fast comes from further away within the step
-        alarm = self.settings.alarm + h * np.abs(self._surface_velocities()).max()
+        start = [b.get_state() for b in self.bodies]
 
         for body in self.bodies:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
         clock.lap("free")
 
-        where = [b.surface_positions() for b in self.bodies]
-        contacts = detect(self._colliders, where, self._pairs, alarm)
+        x, contacts = self._detect() if self._ahead is None else self._ahead
         clock.lap("collision")
 
-        x = np.concatenate(where)
         self._air, remeshed = self._cavities.update(self._air, x, contacts, h)  # P 4, eq 15
         cavities = self._air.cavities
         clock.lap("cavities")
 
-        rows = self._rows(contacts, cavities)
-        problem = self._problem(rows, contacts, cavities)  # P eq 7, 10
-        clock.lap("compliance")
+        for attempt in range(1 + RETRIES):
+            rows = self._rows(contacts, cavities)
+            problem = self._problem(rows, contacts, cavities)  # P eq 7, 10
+            clock.lap("compliance")
 
-        solution = self._solve(problem, contacts, cavities)  # P algorithm 2
-        clock.lap("solve")
+            solution = self._solve(problem, contacts, cavities)  # P algorithm 2
+            clock.lap("solve")
 
-        impulse = rows_transpose_times(
-            rows.start, rows.vertex, rows.vector, h * solution.multipliers, len(x)
-        )
-        for i, body in enumerate(self.bodies):  # P eq 3
-            body.apply(impulse[self.offset[i] : self.offset[i + 1]])
-            body.advance(h)
+            force = rows_transpose_times(
+                rows.start, rows.vertex, rows.vector, solution.multipliers, len(x)
+            )
+            for i, body in enumerate(self.bodies):  # P eq 3
+                body.apply(h * force[self.offset[i] : self.offset[i + 1]])
+                body.advance(h)
+            clock.lap("correct")
+
+            self._ahead = self._detect()
+            clock.lap("collision")
+            if attempt == RETRIES or not self._missed(contacts, self._ahead[1]):
+                break
+            for body, state in zip(self.bodies, start):  # something came from afar: look further
+                body.set_state(state)
+                body.apply(np.zeros((body.n_surface, 3)))
+            contacts = self._detect(reach=float(np.abs(self._ahead[0] - x).max()))[1]
+
         rates = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
-        pressures = solution.multipliers[3 * len(contacts) :] + world.atmosphere.pressure
-        self._air, gas = self._cavities.close(self._air, pressures, rates[3 * len(contacts) :], h)
-        clock.lap("correct")
-
-        self._contacts, self._forces = contacts, _contact_forces(rows, solution, len(contacts))
+        k = len(contacts)
+        pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
+        self._air, gas = self._cavities.close(self._air, pressures, rates[3 * k :], h)
+        self._contacts, self._forces = contacts, _contact_forces(contacts, solution)
         self.steps += 1
         self.time = self.steps * h
-        return self._report(clock.phases, contacts, solution, gas, before, impulse, remeshed)
+        clock.lap("correct")
+        return self._report(clock.phases, solution, gas, before, force, remeshed)
+
+    def _detect(self, reach: float | None = None) -> tuple[Array, Contacts]:
+        """Surface positions and the contacts there, within the alarm distance.
+
+        What moves fast comes from further away within a step; `reach` [m] looks that far, and also
+        at vertices that do not face the other body.
+        """
+        where = [b.surface_positions() for b in self.bodies]
+        alarm = self.settings.alarm
+        alarm += reach or self.h * float(np.abs(self._surface_velocities()).max())
+        contacts = detect(self._colliders, where, self._pairs, alarm, facing=reach is None)
+        return np.concatenate(where), contacts
+
+    def _missed(self, used: Contacts, after: Contacts) -> bool:
+        """Whether a vertex that made no contact before the step is inside a body after it."""
+        deep = after.gap < -OVERLAP
+        if not deep.any():
+            return False
+        found = contact_keys(after, self.offset)[deep]
+        return bool((~np.isin(found[found >= 0], contact_keys(used, self.offset))).any())
 
     def _rows(self, contacts: Contacts, cavities: tuple[Trapped, ...]) -> Rows:
         """H over all surface vertices: contact rows, then a row a cavity."""
@@ -215,8 +253,8 @@ class Simulation:
         return np.concatenate([b.surface_velocities() for b in self.bodies])
 
     def _report(
-        self, phases: dict[str, float], contacts: Contacts, solution: Solution,
-        gas: tuple[CavityReport, ...], before: list[Array], impulse: Array, remeshed: bool,
+        self, phases: dict[str, float], solution: Solution, gas: tuple[CavityReport, ...],
+        before: list[Array], force: Array, remeshed: bool,
     ) -> StepReport:  # fmt: skip
         """Collect the figures; the force balance is taken body by body, from momentum."""
         h, gravity = self.h, self.world.gravity
@@ -227,18 +265,20 @@ class Simulation:
             if b.name in self.world.drives:
                 drives[b.name] = wrench
             after = b.momentum()
-            pushed = impulse[self.offset[i] : self.offset[i + 1]].sum(axis=0) / h
+            pushed = force[self.offset[i] : self.offset[i + 1]].sum(axis=0)
             inertia = (after - before[i]) / h + b.mass_damping * after
-            worst = max(worst, float(np.abs(inertia - b.mass * gravity - pushed - wrench[:3]).max()))
+            miss = inertia - b.mass * gravity - pushed - wrench[:3]
+            worst = max(worst, float(np.abs(miss).max()))
         if not np.isfinite(worst):
             raise DivergedError(
                 f"step {self.steps} at {self.time:.4g} s: positions left the finite; "
                 "lower the time step"
             )
-        gap = contacts.gap
+        assert self._ahead is not None
+        gap = self._ahead[1].gap
         return StepReport(
             step=self.steps, time=self.time, phases=phases, rows=len(solution.multipliers),
-            contacts=len(contacts), touching=int((self._forces_normal(contacts) > 0.0).sum()),
+            contacts=len(self._contacts), touching=int((solution.multipliers[: 3 * len(self._contacts) : 3] > 0.0).sum()),
             residual=solution.residual, converged=solution.converged,
             iterations=solution.iterations, sweeps=solution.sweeps,
             max_penetration=max(0.0, -float(gap.min())) if len(gap) else 0.0,
@@ -246,13 +286,14 @@ class Simulation:
             air_error=self._air.error, remeshed=remeshed,
         )  # fmt: skip
 
-    def _forces_normal(self, contacts: Contacts) -> Array:
-        return np.einsum("ki,ki->k", self._forces, contacts.normal)
-
     def save(self) -> State:
         """A copy of the state: restore it and continue, and every bit is the same."""
         return State(
-            self.steps, self.time, tuple(b.get_state() for b in self.bodies), self._air, self._memory
+            self.steps,
+            self.time,
+            tuple(b.get_state() for b in self.bodies),
+            self._air,
+            self._memory,
         )
 
     def restore(self, state: State) -> None:
@@ -264,6 +305,7 @@ class Simulation:
             body.set_state(arrays)
         self.steps, self.time = state.step, state.time
         self._air, self._memory = state.air, state.memory
+        self._ahead = None
 
     def section_frame(self, label: str) -> SectionFrame:
         """What a section through the scene is drawn from: surfaces, contact forces, the cavity."""
@@ -288,13 +330,11 @@ class Simulation:
         )  # fmt: skip
 
 
-def _contact_forces(rows: Rows, solution: Solution, k: int) -> Array:
+def _contact_forces(contacts: Contacts, solution: Solution) -> Array:
     """(k, 3) [N] on the first body of each contact."""
-    # the first entry of each row carries a's weight times the axis: recover the axis from it
-    first = rows.vector[rows.start[: 3 * k]]
-    size = np.linalg.norm(first, axis=1, keepdims=True)
-    axis = (first / np.where(size > 0.0, size, 1.0)).reshape(k, 3, 3)
-    return np.einsum("ka,kai->ki", solution.multipliers[: 3 * k].reshape(k, 3), axis)
+    first, second = tangents(contacts.normal)
+    lam = solution.multipliers[: 3 * len(contacts)].reshape(-1, 3)
+    return lam[:, :1] * contacts.normal + lam[:, 1:2] * first + lam[:, 2:] * second
 
 
 class _Clock:
@@ -306,5 +346,5 @@ class _Clock:
 
     def lap(self, phase: str) -> None:
         now = perf_counter()
-        self.phases[phase] = now - self._last
+        self.phases[phase] = self.phases.get(phase, 0.0) + now - self._last
         self._last = now

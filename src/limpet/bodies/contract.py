@@ -84,7 +84,9 @@ def rows_times(start: Array, vertex: Array, vector: Array, v: Array) -> Array:
 
 
 @njit(cache=True)
-def rows_transpose_times(start: Array, vertex: Array, vector: Array, multiplier: Array, n: int) -> Array:
+def rows_transpose_times(
+    start: Array, vertex: Array, vector: Array, multiplier: Array, n: int
+) -> Array:
     """H^T multiplier as (n, 3) vectors on the surface vertices."""
     out = np.zeros((n, 3))
     for r in range(len(multiplier)):

@@ -26,7 +26,9 @@ def mass_properties(points: Array, triangles: Array, mass: float) -> tuple[Array
     volume = np.einsum("mi,mi->m", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6.0
     total = volume.sum()
     if not total > 0.0:
-        raise MeshError(f"rigid surface has volume {total:g} m^3: inside-out or empty; flip its triangles")
+        raise MeshError(
+            f"rigid surface has volume {total:g} m^3: inside-out or empty; flip its triangles"
+        )
     corner_sum = p.sum(axis=1)
     first = np.einsum("m,mi->i", volume, corner_sum) / 4.0
     second = np.einsum("m,mki,mkj->ij", volume, p, p) + np.einsum(
@@ -60,7 +62,12 @@ class RigidBody:
     mass_damping = 0.0  # [1/s]
 
     def __init__(
-        self, name: str, shape: RigidShape, mass: float, fixed: bool = False, motion: Motion | None = None
+        self,
+        name: str,
+        shape: RigidShape,
+        mass: float,
+        fixed: bool = False,
+        motion: Motion | None = None,
     ) -> None:
         self.name = name
         self.mass = require_positive(f"mass of '{name}'", mass, " kg")
@@ -96,10 +103,16 @@ class RigidBody:
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
         if self.prescribed:
             before = self.v
-            target = self.rest_centre if self.motion is None else self.rest_centre + self.motion.offset(time + h)
+            target = (
+                self.rest_centre
+                if self.motion is None
+                else self.rest_centre + self.motion.offset(time + h)
+            )
             self.v = (target - self.centre) / h
             self.w = np.zeros(3)
-            self._needed = np.concatenate([self.mass * (self.v - before - h * gravity), np.zeros(3)])
+            self._needed = np.concatenate(
+                [self.mass * (self.v - before - h * gravity), np.zeros(3)]
+            )
         else:
             self.v = self.v + h * gravity
             self.w = _gyroscopic(self.inertia, quaternion_matrix(self.turn), self.w, h)

@@ -45,7 +45,9 @@ class Material:
             )
         for label in ("mass_damping", "stiffness_damping"):
             if not (0.0 <= getattr(self, label) < np.inf):
-                raise LimpetError(f"material {label} = {getattr(self, label):g}: expected 0 or more")
+                raise LimpetError(
+                    f"material {label} = {getattr(self, label):g}: expected 0 or more"
+                )
 
 
 @njit(cache=True)
@@ -62,7 +64,9 @@ def _symmetric_times(start: Array, rows: Array, values: Array, v: Array, out: Ar
 
 
 @njit(cache=True)
-def _system(values: Array, start: Array, mass: Array, stiffness_factor: float, mass_factor: float) -> None:
+def _system(
+    values: Array, start: Array, mass: Array, stiffness_factor: float, mass_factor: float
+) -> None:
     """values <- mass_factor M + stiffness_factor K, in place."""
     for s in range(len(values)):
         for i in range(3):
@@ -139,21 +143,33 @@ class SoftBody:
         n = len(points)
         for kind, cells in shape.cells.items():
             if kind not in ELEMENTS:
-                raise MeshError(f"mesh of '{name}' has cells '{kind}': known are {', '.join(ELEMENTS)}")
+                raise MeshError(
+                    f"mesh of '{name}' has cells '{kind}': known are {', '.join(ELEMENTS)}"
+                )
             if len(cells) and (cells.min() < 0 or cells.max() >= n):
-                raise MeshError(f"mesh of '{name}' has cells that name node {int(cells.max())} of {n}")
+                raise MeshError(
+                    f"mesh of '{name}' has cells that name node {int(cells.max())} of {n}"
+                )
         used = np.zeros(n, bool)
         for cells in shape.cells.values():
             used[cells] = True
         if not used.all():
-            raise MeshError(f"mesh of '{name}' has {int((~used).sum())} nodes in no cell: remove them")
+            raise MeshError(
+                f"mesh of '{name}' has {int((~used).sum())} nodes in no cell: remove them"
+            )
         is_driven = np.zeros(n, bool)
         if driven is not None:
             is_driven[driven] = True
         if is_driven.all():
             raise LimpetError(f"'{name}': all nodes are driven; make it a rigid body instead")
 
-        self.name, self.mass, self.motion, self.material, self.shape = name, mass, motion, material, shape
+        self.name, self.mass, self.motion, self.material, self.shape = (
+            name,
+            mass,
+            motion,
+            material,
+            shape,
+        )
         self.mass_damping = material.mass_damping
         self.order = _elimination(shape.cells, is_driven)  # order[new] = node of the shape
         new = np.empty(n, np.int32)
@@ -163,7 +179,9 @@ class SoftBody:
         self.blocks = [
             cell_block(ELEMENTS[kind], self.rest, new[cells]) for kind, cells in shape.cells.items()
         ]
-        i = np.concatenate([np.repeat(b.cells, b.cells.shape[1], axis=1).ravel() for b in self.blocks])
+        i = np.concatenate(
+            [np.repeat(b.cells, b.cells.shape[1], axis=1).ravel() for b in self.blocks]
+        )
         j = np.concatenate([np.tile(b.cells, (1, b.cells.shape[1])).ravel() for b in self.blocks])
         self.pattern = symbolic.block_pattern(n, i, j)
         self.slots = [_cell_slots(self.pattern, b.cells) for b in self.blocks]
@@ -208,10 +226,21 @@ class SoftBody:
         values[:] = 0.0
         for b, slots in zip(self.blocks, self.slots):
             assemble(
-                self.x, b.cells, b.gradients, b.weights, b.laplace, slots, self.mu, self.lam, force, values
+                self.x,
+                b.cells,
+                b.gradients,
+                b.weights,
+                b.laplace,
+                slots,
+                self.mu,
+                self.lam,
+                force,
+                values,
             )
         m, a = self.node_mass, self.material.mass_damping
-        _system(values, self.pattern.start, m, h * self.material.stiffness_damping + h * h, 1.0 + h * a)
+        _system(
+            values, self.pattern.start, m, h * self.material.stiffness_damping + h * h, 1.0 + h * a
+        )
         try:
             self.factor = chol.factorise(self.symbolic, values)
         except chol.NotPositiveError as error:

@@ -61,18 +61,19 @@ def detect(
     previous: Sequence[CavityMesh] = (),
     trees: Sequence[Tree] | None = None,
     lead: Array | None = None,
+    grows: Sequence[bool] | None = None,
 ) -> Detection:
     """The cavities at surface positions x (N, 3) [m].
 
     contacts: within at least the sealing distance [m] at x. trees: fitted to x, one a body; built
     here where missing. lead (n,): of two bodies in contact the one that leads more bears the ring
     and is moved for the union, as long as it has vertices in the cavity; by default the one that
-    comes first.
+    comes first. grows: of each previous cavity, whether it may spread over its ring (no suction).
     """
     if ring is Ring.MIDDLE:
-        return _mean(walls, x, contacts, sealing, previous, trees, lead)
+        return _mean(walls, x, contacts, sealing, previous, trees, lead, grows)
     search = _Search(walls, x, nearness(contacts, walls), sealing, ring, trees, lead)
-    return search.run(previous)
+    return search.run(previous, grows)
 
 
 def needs_detection(contacts: Contacts, sealing: float) -> bool:
@@ -88,8 +89,8 @@ def seal_gaps(
     return [seal_gap(walls, near, sealing, _candidate(mesh)) for mesh in cavities]
 
 
-def _candidate(mesh: CavityMesh, source: int = -1) -> Candidate:
-    return Candidate(mesh.carrier, mesh.interior, mesh.seal_line, source)
+def _candidate(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:
+    return Candidate(mesh.carrier, mesh.interior, mesh.seal_line, source, grows)
 
 
 class _Search:
@@ -116,11 +117,12 @@ class _Search:
         self.leads = (self.rank[:, None] > self.rank) | (equal & first)
         self.free: Array = near.gap >= sealing
 
-    def run(self, previous: Sequence[CavityMesh]) -> Detection:
+    def run(self, previous: Sequence[CavityMesh], grows: Sequence[bool] | None) -> Detection:
+        known = [_candidate(m, i, grows is None or grows[i]) for i, m in enumerate(previous)]
         # Ringed candidates have a seal line; bare ones, which no vertex graph closes, are whatever
         # the union cuts out.
-        ringed = [_candidate(m, i) for i, m in enumerate(previous) if len(m.seal_line)]
-        bare = [_candidate(m, i) for i, m in enumerate(previous) if not len(m.seal_line)]
+        ringed = [c for c in known if len(c.seal_line)]
+        bare = [c for c in known if not len(c.seal_line)]
         found: list[CavityMesh] = []
         hopeless = np.zeros(len(self.x), dtype=bool)  # interiors whose ring gave no void
         for count in range(1, MOST_UNIONS + 1):
@@ -268,11 +270,12 @@ def _mean(
     previous: Sequence[CavityMesh],
     trees: Sequence[Tree] | None,
     lead: Array | None,
+    grows: Sequence[bool] | None,
 ) -> Detection:
     """Half the pressure falls at the outer edge of the ring, half at the inner one."""
     outer_before = [m.halves[0] if m.halves else m for m in previous]
     inner_before = [half for m in previous for half in (m.halves[1:] or (m,))]
-    outer = detect(walls, x, contacts, sealing, Ring.OUTER, outer_before, trees, lead)
+    outer = detect(walls, x, contacts, sealing, Ring.OUTER, outer_before, trees, lead, grows)
     inner = detect(walls, x, contacts, sealing, Ring.INNER, inner_before, trees, lead)
     cavities = []
     for mesh in outer.cavities:

@@ -70,9 +70,7 @@ class CavityKeeper:
     atmosphere: Atmosphere
     leak: float  # [mol/s]
 
-    def update(
-        self, book: AirBook, x: Array, contacts: Contacts, h: float
-    ) -> tuple[AirBook, bool]:
+    def update(self, book: AirBook, x: Array, contacts: Contacts, h: float) -> tuple[AirBook, bool]:
         """Find, remesh and feed the cavities at x; also whether a union was run."""
         near = nearness(contacts, self.walls)
         pattern = self._pattern(near)
@@ -81,8 +79,9 @@ class CavityKeeper:
             found = detect(
                 self.walls, x, contacts, self.sealing, self.ring,
                 [c.mesh for c in book.cavities], self.trees, self.lead,
+                [c.pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for c in book.cavities],
             )  # fmt: skip
-            book = replace(self._carry(book, found, x, pattern), pattern=pattern)
+            book = replace(self._carry(book, found, x, contacts), pattern=pattern)
         gaps = seal_gaps(self.walls, contacts, self.sealing, [c.mesh for c in book.cavities])
         cavities, leaked = [], 0.0
         for c, gap in zip(book.cavities, gaps):
@@ -90,7 +89,9 @@ class CavityKeeper:
             gained = h * self.leak  # P eq 15
             leaked += gained
             cavities.append(
-                replace(c, air=c.air + gained, volume=v, gradient=gradient, leaked=gained, seal_gap=gap)
+                replace(
+                    c, air=c.air + gained, volume=v, gradient=gradient, leaked=gained, seal_gap=gap
+                )
             )
         return replace(book, cavities=tuple(cavities), leaked=book.leaked + leaked), remesh
 
@@ -110,8 +111,14 @@ class CavityKeeper:
             cavities.append(replace(c, air=air, pressure=float(p)))
             reports.append(
                 CavityReport(
-                    id=c.id, pressure=float(p), volume=after, air=air, vented=c.air - air,
-                    leaked=c.leaked, gas_residual=miss, seal_gap=c.seal_gap,
+                    id=c.id,
+                    pressure=float(p),
+                    volume=after,
+                    air=air,
+                    vented=c.air - air,
+                    leaked=c.leaked,
+                    gas_residual=miss,
+                    seal_gap=c.seal_gap,
                 )  # fmt: skip
             )
         book = replace(book, cavities=tuple(cavities), vented=book.vented + vented)
@@ -142,24 +149,30 @@ class CavityKeeper:
                 return True
         return bool(changed.any())
 
-    def _carry(self, book: AirBook, found: Detection, x: Array, pattern: Array) -> AirBook:
+    def _carry(self, book: AirBook, found: Detection, x: Array, contacts: Contacts) -> AirBook:
         """Hand the air on to the cavities found; what was only missed now keeps its mesh."""
         old = book.cavities
-        # a ring without any closed vertex is open beyond doubt; else wait whether it closes again
-        waiting = [
-            i for i, _ in found.lost if old[i].missing < PATIENCE and pattern[old[i].mesh.seal_line].any()
-        ]
-        meshes = [*found.cavities, *(old[i].mesh for i in waiting)]
-        n = len(found.cavities)
-        link = links([c.mesh for c in old], meshes, x)
-        for j, i in enumerate(waiting):
-            link[i] = False
-            link[:, n + j] = False
-            link[i, n + j] = True
+        link = links([c.mesh for c in old], found.cavities, x)
+        ringed = np.array([len(c.mesh.seal_line) > 0 for c in old], dtype=bool)
+        bare = np.array([len(m.seal_line) == 0 for m in found.cavities], dtype=bool)
+        # a ring that has come apart is no cavity, even where folded walls still enclose a void
+        keep = ~(bare & link[ringed].any(axis=0))
+        new = [m for m, ok in zip(found.cavities, keep) if ok]
+        link = link[:, keep]
+        # a leak path along which nothing is even near is open beyond doubt; else wait a step
+        lost = [i for i, c in enumerate(old) if not link[i].any() and c.missing < PATIENCE]
+        gaps = seal_gaps(self.walls, contacts, self.sealing, [old[i].mesh for i in lost])
+        waiting = [i for i, gap in zip(lost, gaps) if np.isfinite(gap)]
+        meshes = [*new, *(old[i].mesh for i in waiting)]
+        stays = np.zeros((len(old), len(waiting)), dtype=bool)
+        stays[waiting, np.arange(len(waiting))] = True
+        link = np.hstack([link, stays])
         volumes = np.array([max(volume(m, x), 0.0) for m in meshes])
         trapped = self.atmosphere.pressure * volumes / self.atmosphere.rt
         air = Air(
-            np.array([c.id for c in old], dtype=np.int64), np.array([c.air for c in old]), book.next_id
+            np.array([c.id for c in old], dtype=np.int64),
+            np.array([c.air for c in old]),
+            book.next_id,
         )
         after, ledger = carry_air(air, link, volumes, trapped)
         pressure = {c.id: c.pressure for c in old}

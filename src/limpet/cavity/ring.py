@@ -52,6 +52,7 @@ class Candidate:
     interior: Array  # int32, sorted global vertices of the carrier strictly inside the seal line
     seal_line: Array  # int32, sorted; empty when the graph of the carrier does not close the ring
     source: int = NOBODY  # which previous cavity it is
+    grows: bool = True  # whether its seal line may move out over vertices that touch
     otherwise: tuple[Candidate, ...] = ()  # the same cavity as other bodies see it, next best first
 
 
@@ -92,15 +93,22 @@ def divide(
     The ring is made of the touching vertices if these part inside from outside, else of all closed
     ones. OUTER: the ring vertices next to the outside are the seal line, those within are pulled
     off. INNER: the ring vertices next to the inside are.
+
+    Under suction a seal line moves in freely, as the air outside follows, but out only where it
+    opens: what lies beyond it and touches again holds air of the outside. Without that rule a lip
+    whose edge lifts and sets down again makes a ripple of period two.
     """
     n = len(near.gap)
     closed = near.gap < sealing
     touching = near.gap < min(sealing, TOUCHING)
     graph = (walls.vertex_start, walls.neighbours)
     home = np.full(n, NOBODY, dtype=np.int32)  # last known interior
+    known = np.full(n, NOBODY, dtype=np.int32)  # the same with the seal line
+    grows = np.array([c.grows for c in candidates], dtype=np.bool_)
     outside = ~closed
     for k, c in enumerate(candidates):
         home[c.interior] = k
+        known[c.interior] = known[c.seal_line] = k
         outside[c.interior] = False
         outside[c.seal_line] = False
     n_free = np.bincount(home[~closed] + 1, minlength=len(candidates) + 1)[1:]
@@ -109,7 +117,17 @@ def divide(
     label_z, part_z = _flood(*graph, closed, closed, home, outside, flat)
     sealed = part_t | part_z
     owner, seal = _claim(
-        *graph, touching, closed, home, label_t, label_z, part_t, sealed, ring is Ring.OUTER
+        *graph,
+        touching,
+        closed,
+        home,
+        known,
+        grows,
+        label_t,
+        label_z,
+        part_t,
+        sealed,
+        ring is Ring.OUTER,
     )
     owner[seal] = NOBODY
     sealed &= np.bincount(owner[owner >= 0], minlength=len(candidates)) > 0
@@ -118,7 +136,7 @@ def divide(
     lines = _seal_lines(*graph, owner, seal, len(candidates))
     role = np.where(closed, np.where(within, PULL, PUSH), 0).astype(np.int8)
     updated = tuple(
-        Candidate(c.carrier, _ids(within & (owner == k)), _ids(lines[k]), c.source)
+        Candidate(c.carrier, _ids(within & (owner == k)), _ids(lines[k]), c.source, c.grows)
         if sealed[k]
         else c
         for k, c in enumerate(candidates)
@@ -257,6 +275,8 @@ def _claim(
     touching: Array,
     closed: Array,
     home: Array,
+    known: Array,
+    grows: Array,
     label_t: Array,
     label_z: Array,
     parted_t: Array,
@@ -292,7 +312,8 @@ def _claim(
         for e in range(start[v], start[v + 1]):
             w = neighbours[e]
             in_ring = touching[w] if parted_t[k] else closed[w]
-            if owner[w] == NOBODY and in_ring:
+            from_ring = touching[v] if parted_t[k] else closed[v]
+            if owner[w] == NOBODY and in_ring and (grows[k] or known[w] == k or not from_ring):
                 owner[w] = k
                 seal[w] = not outer
                 queue[last] = w

@@ -25,11 +25,11 @@ __all__ = ["EDGE_EDGE", "FACE_VERTEX", "VERTEX_FACE", "Collider", "Contacts", "c
 
 @njit(cache=True)
 def _contact_rows(
-    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool
 ) -> tuple[Array, Array]:
     """All contacts of surface a at x with surface b at y; rows as in Contacts.of_rows."""
-    i0, v0 = vertex_rows(x, shape_x, y, shape_y, alarm, VERTEX_FACE)
-    i1, v1 = vertex_rows(y, shape_y, x, shape_x, alarm, FACE_VERTEX)
+    i0, v0 = vertex_rows(x, shape_x, y, shape_y, alarm, facing, VERTEX_FACE)
+    i1, v1 = vertex_rows(y, shape_y, x, shape_x, alarm, facing, FACE_VERTEX)
     i2, v2 = edge_rows(x, shape_x, y, shape_y, alarm)
     return np.concatenate((i0, i1, i2)), np.concatenate((v0, v1, v2))
 
@@ -39,11 +39,13 @@ def detect(
     positions: Sequence[Array],
     pairs: Sequence[tuple[int, int]],
     alarm: float,
+    facing: bool = True,
 ) -> Contacts:
     """Contacts of the given pairs of bodies within the alarm distance [m], pair after pair.
 
     positions: for each collider (n, 3) [m], where its vertices are in the world. The order is
-    fixed: within a pair vertices of a, vertices of b, edges.
+    fixed: within a pair vertices of a, vertices of b, edges. A vertex counts when it faces the other
+    body; with facing=False also when it does not, as long as it is outside.
     """
     where = [np.ascontiguousarray(x, dtype=np.float64) for x in positions]
     for i in sorted({i for pair in pairs for i in pair}):
@@ -51,7 +53,9 @@ def detect(
         refit(shape.tree, where[i], shape.adjacent.triangles)
     parts = []
     for a, b in pairs:
-        rows = _contact_rows(where[a], colliders[a].shape, where[b], colliders[b].shape, alarm)
+        rows = _contact_rows(
+            where[a], colliders[a].shape, where[b], colliders[b].shape, alarm, facing
+        )
         if len(rows[0]):
             parts.append(Contacts.of_rows(a, b, *rows))
     return Contacts.join(parts)

@@ -111,6 +111,7 @@ def _vertex_on_surface(
     tree: Tree,
     adjacent_y: Adjacency,
     alarm: float,
+    facing: bool,
     stack: Array,
 ) -> tuple[int, float, float, float, int, Vec, float]:
     """Where vertex i of one surface, at x, is held by the other, at y, that the tree is over.
@@ -137,8 +138,9 @@ def _vertex_on_surface(
         return t, u, v, w, feature, n, dot(n, r)
     # The two do not face. Outside, the vertex is on the far side of a thin wall: no contact.
     # Inside or just on the rim, the vertex came in through another side: the nearest that it faces.
+    # Within one step it may yet turn over and arrive: then it counts, too, if asked for.
     if side * d > blend:
-        return nowhere
+        return nowhere if facing else (t, u, v, w, feature, n, dot(n, r))
     t, u, v, w, feature, d = nearest(tree, y, triangles, p, alarm, outward, stack)
     if t < 0:
         return nowhere
@@ -154,10 +156,11 @@ def _vertex_on_surface(
 
 @njit(cache=True)
 def vertex_rows(
-    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, kind: int
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, kind: int
 ) -> tuple[Array, Array]:
     """Contacts of the vertices at x with the surface at y; rows as in Contacts.of_rows.
 
+    Only of those that face it, unless `facing` is False.
     With kind FACE_VERTEX x is body b, and two vertices that meet are left out: the other call,
     with VERTEX_FACE, finds them.
     """
@@ -172,7 +175,7 @@ def vertex_rows(
         if box_distance2(lower, upper, 0, point(x, i)) > alarm * alarm:
             continue
         t, u, v, w, feature, n, gap = _vertex_on_surface(
-            i, x, adjacent_x, y, tree, adjacent_y, alarm, stack
+            i, x, adjacent_x, y, tree, adjacent_y, alarm, facing, stack
         )
         if t < 0 or (kind == FACE_VERTEX and feature == VERTEX):
             continue

@@ -11,6 +11,7 @@ from numba import njit
 
 Array = np.ndarray
 
+
 @njit(cache=True)
 def root(a: float, b: float, nrt: float) -> float:
     """The one positive root of a P^2 + b P - n R T = 0 (P eq 11, 12), without cancellation.

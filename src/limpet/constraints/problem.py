@@ -32,7 +32,9 @@ class Problem:
 
 
 @njit(cache=True)
-def solve_block(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
+def solve_block(
+    kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, out: Array
+) -> None:
     """The block's multipliers that satisfy its law if all others stay."""
     if kind == CONTACT:
         contact.solve_block(w, u, lam, data[0], out)
@@ -42,7 +44,15 @@ def solve_block(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array
 
 @njit(cache=True)
 def natural_map(
-    kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
+    kind: int,
+    data: Array,
+    h: float,
+    w: Array,
+    u: Array,
+    lam: Array,
+    phi: Array,
+    d_lam: Array,
+    d_u: Array,
 ) -> bool:
     """The law as phi(lambda, u) = 0 with derivatives; False when u does not enter."""
     if kind == CONTACT:

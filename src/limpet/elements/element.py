@@ -50,7 +50,9 @@ def gauss_wedge(triangle: int, line: int) -> tuple[Array, Array]:
         tw = np.full(3, 1 / 6)
     else:
         a, b = 0.445948490915965, 0.091576213509771
-        t = np.array([[a, a], [1 - 2 * a, a], [a, 1 - 2 * a], [b, b], [1 - 2 * b, b], [b, 1 - 2 * b]])
+        t = np.array(
+            [[a, a], [1 - 2 * a, a], [a, 1 - 2 * a], [b, b], [1 - 2 * b, b], [b, 1 - 2 * b]]
+        )
         tw = 0.5 * np.array([0.223381589678011] * 3 + [0.109951743655322] * 3)
     p, w = gauss(line)
     points = np.array([[s[0], s[1], z] for z in p for s in t])

@@ -39,8 +39,8 @@ def _gradient(xi: Array) -> Array:
             by_b = 0.5 * up * (4.0 * bi - 2.0 + sign * z)
             out[..., side + i, :2] = by_b[..., None] * _SLOPE[i]
             out[..., side + i, 2] = 0.5 * bi * sign * (2.0 * bi - 2.0 + sign * z + up)
-            out[..., 6 + side + i, :2] = 2.0 * up[..., None] * (
-                bj[..., None] * _SLOPE[i] + bi[..., None] * _SLOPE[j]
+            out[..., 6 + side + i, :2] = (
+                2.0 * up[..., None] * (bj[..., None] * _SLOPE[i] + bi[..., None] * _SLOPE[j])
             )
             out[..., 6 + side + i, 2] = 2.0 * bi * bj * sign
     for i in range(3):

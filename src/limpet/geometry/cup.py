@@ -16,7 +16,11 @@ from limpet.errors import LimpetError, require_positive, suggest
 from limpet.geometry.cells import CELLS
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary, hexahedron_tets
 
-STEM_LAYERS = 3
+import os
+
+LIPF = float(os.environ.get("LIPF", "0.4"))
+STEM_LAYERS = int(os.environ.get("STEM", "2"))
+GRADE = float(os.environ.get("GRADE", "0.8"))
 
 
 @dataclass(frozen=True)
@@ -61,12 +65,14 @@ class CupProfile:
         tilt = np.where(r > self.stem_radius, 1.0, 0.0) * np.arctan(slope)
         blend = np.clip((r / self.stem_radius - 1.0) / 0.5, 0.0, 1.0)
         tilt = tilt * blend
-        return r - across * thickness * np.sin(tilt), self.underside(r) + across * thickness * np.cos(tilt)
+        return r - across * thickness * np.sin(tilt), self.underside(
+            r
+        ) + across * thickness * np.cos(tilt)
 
 
 STANDARD = CupProfile(
     "standard", radius=17.5e-3, depth=4.5e-3, height=15e-3, stem_radius=5e-3,
-    hub_thickness=2.5e-3, lip_thickness=0.7e-3,
+    hub_thickness=1.5e-3, lip_thickness=0.5e-3,
 )  # fmt: skip
 PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD,)}
 
@@ -92,7 +98,9 @@ def cup(
         raise LimpetError(f"cup element = '{element}'{suggest(element, ['hex20', 'tet4'])}")
     if sectors is None or segments is None:
         if nodes < 150:
-            raise LimpetError(f"cup nodes = {nodes}: expected 150 or more (434 is the papers' size)")
+            raise LimpetError(
+                f"cup nodes = {nodes}: expected 150 or more (434 is the papers' size)"
+            )
         sectors, segments = _budget(element, nodes)
     return _revolve(profile, element, sectors, segments)
 
@@ -128,9 +136,12 @@ def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> 
     points = np.array(grid.points)
     collision = _collision_surface(grid, hub, segments)
     top = np.array(
-        sorted(n for (i, _, k), n in grid.ids.items() if k == order * (1 + STEM_LAYERS)), dtype=np.int32
+        sorted(n for (i, _, k), n in grid.ids.items() if k == order * (1 + STEM_LAYERS)),
+        dtype=np.int32,
     )
-    lip = np.array(sorted(n for (i, _, _), n in grid.ids.items() if i == order * segments), dtype=np.int32)
+    lip = np.array(
+        sorted(n for (i, _, _), n in grid.ids.items() if i == order * segments), dtype=np.int32
+    )
     return SoftShape(
         f"cup {profile.name}", points, arrays, collision, boundary(arrays), {"top": top, "lip": lip}
     )
@@ -139,7 +150,11 @@ def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> 
 def _stations(profile: CupProfile, hub: int, segments: int, order: int) -> Array:
     """Radii of the profile's stations (and, for order 2, their midpoints)."""
     inner = np.linspace(0.0, profile.stem_radius, hub + 1)
-    outer = np.linspace(profile.stem_radius, profile.radius, segments - hub + 1)[1:]
+    outer = (
+        profile.stem_radius
+        + (profile.radius - profile.stem_radius)
+        * np.linspace(0, 1, segments - hub + 1)[1:] ** GRADE
+    )
     r = np.concatenate([inner, outer])
     if order == 1:
         return r
@@ -200,7 +215,14 @@ class _Grid:
         corners = [(i - 1, j - 1, k), (i + 1, j - 1, k), (i + 1, j + 1, k), (i - 1, j + 1, k)]
         sides = [(i, j - 1, k), (i + 1, j, k), (i, j + 1, k), (i - 1, j, k)]
         if i == 1:  # a wedge's six-node face: its middle on the ring j, between axis and side
-            keys = [(0, 0, k), (2, j - 1, k), (2, j + 1, k), (1, j - 1, k), (2, j, k), (1, j + 1, k)]
+            keys = [
+                (0, 0, k),
+                (2, j - 1, k),
+                (2, j + 1, k),
+                (1, j - 1, k),
+                (2, j, k),
+                (1, j + 1, k),
+            ]
             return [self.node(*q) for q in keys], [0.0, -0.125, -0.125, 0.5, 0.25, 0.5]
         return [self.node(*q) for q in corners + sides], [-0.25] * 4 + [0.5] * 4
 
@@ -210,7 +232,7 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
     order, m = grid.order, grid.sectors
     fine = order * m if order == 2 else m  # angular steps of a fine ring
     coarse = m if order == 2 else m // 2 if m >= 16 else m
-    lip = max(2, round(0.5 * segments)) if order == 2 else max(3, round(0.5 * segments))
+    lip = max(2, round(LIPF * segments)) if order == 2 else max(3, round(0.5 * segments))
     last = order * segments
     rings: list[tuple[int, int, int]] = []  # (station, layer, angular count), from below to the top
     inner = [order * i for i in range(hub, segments - lip, 1 if order == 2 else 2)]
@@ -245,8 +267,10 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
         triangles += _strip(one, two)
     triangles += [(above, final[a], final[(a + 1) % len(final)]) for a in range(len(final))]
     return Binding(
-        np.array(triangles, dtype=np.int32), np.array(start, dtype=np.int32),
-        np.array(nodes, dtype=np.int32), np.array(weights),
+        np.array(triangles, dtype=np.int32),
+        np.array(start, dtype=np.int32),
+        np.array(nodes, dtype=np.int32),
+        np.array(weights),
     )
 
 
@@ -264,11 +288,19 @@ def _strip(one: list[int], two: list[int]) -> list[tuple[int, int, int]]:
     elif m == 2 * n:
         for a in range(n):
             b, c, d = (a + 1) % n, 2 * a, (2 * a + 2) % m
-            out += [(one[a], two[c + 1], two[c]), (one[a], one[b], two[c + 1]), (one[b], two[d], two[c + 1])]
+            out += [
+                (one[a], two[c + 1], two[c]),
+                (one[a], one[b], two[c + 1]),
+                (one[b], two[d], two[c + 1]),
+            ]
     elif n == 2 * m:
         for a in range(m):
             b, c, d = (a + 1) % m, 2 * a, (2 * a + 2) % n
-            out += [(one[c], one[c + 1], two[a]), (one[c + 1], two[b], two[a]), (one[c + 1], one[d], two[b])]
+            out += [
+                (one[c], one[c + 1], two[a]),
+                (one[c + 1], two[b], two[a]),
+                (one[c + 1], one[d], two[b]),
+            ]
     else:
         raise LimpetError(f"rings of {n} and {m} vertices do not fit")
     return out
@@ -277,4 +309,3 @@ def _strip(one: list[int], two: list[int]) -> list[tuple[int, int, int]]:
 def scaled(profile: CupProfile, **changes: float) -> CupProfile:
     """A profile with some of its measures changed."""
     return replace(profile, **changes)  # type: ignore[arg-type]
-

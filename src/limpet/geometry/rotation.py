@@ -58,13 +58,31 @@ def polar(f: Array, r: Array) -> None:
         c21 = r[0, 2] * r[1, 0] - r[0, 0] * r[1, 2]
         c22 = r[0, 0] * r[1, 1] - r[0, 1] * r[1, 0]
         inverse = 0.5 / (r[0, 0] * c00 + r[0, 1] * c01 + r[0, 2] * c02)
-        n00, n01, n02 = 0.5 * r[0, 0] + inverse * c00, 0.5 * r[0, 1] + inverse * c01, 0.5 * r[0, 2] + inverse * c02
-        n10, n11, n12 = 0.5 * r[1, 0] + inverse * c10, 0.5 * r[1, 1] + inverse * c11, 0.5 * r[1, 2] + inverse * c12
-        n20, n21, n22 = 0.5 * r[2, 0] + inverse * c20, 0.5 * r[2, 1] + inverse * c21, 0.5 * r[2, 2] + inverse * c22
+        n00, n01, n02 = (
+            0.5 * r[0, 0] + inverse * c00,
+            0.5 * r[0, 1] + inverse * c01,
+            0.5 * r[0, 2] + inverse * c02,
+        )
+        n10, n11, n12 = (
+            0.5 * r[1, 0] + inverse * c10,
+            0.5 * r[1, 1] + inverse * c11,
+            0.5 * r[1, 2] + inverse * c12,
+        )
+        n20, n21, n22 = (
+            0.5 * r[2, 0] + inverse * c20,
+            0.5 * r[2, 1] + inverse * c21,
+            0.5 * r[2, 2] + inverse * c22,
+        )
         change = (
-            abs(n00 - r[0, 0]) + abs(n01 - r[0, 1]) + abs(n02 - r[0, 2])
-            + abs(n10 - r[1, 0]) + abs(n11 - r[1, 1]) + abs(n12 - r[1, 2])
-            + abs(n20 - r[2, 0]) + abs(n21 - r[2, 1]) + abs(n22 - r[2, 2])
+            abs(n00 - r[0, 0])
+            + abs(n01 - r[0, 1])
+            + abs(n02 - r[0, 2])
+            + abs(n10 - r[1, 0])
+            + abs(n11 - r[1, 1])
+            + abs(n12 - r[1, 2])
+            + abs(n20 - r[2, 0])
+            + abs(n21 - r[2, 1])
+            + abs(n22 - r[2, 2])
         )
         r[0, 0], r[0, 1], r[0, 2] = n00, n01, n02
         r[1, 0], r[1, 1], r[1, 2] = n10, n11, n12
@@ -72,6 +90,38 @@ def polar(f: Array, r: Array) -> None:
         if change < 1e-8:  # quadratic: the next change would be below 1e-16
             return
     polar_by_svd(f, r)
+
+
+@njit(cache=True)
+def symmetric_eigen(a: Array, vectors: Array) -> None:
+    """Jacobi's method for a symmetric 3x3: a becomes diagonal, columns of `vectors` the axes."""
+    for i in range(3):
+        for j in range(3):
+            vectors[i, j] = 1.0 if i == j else 0.0
+    for _ in range(12):
+        off = a[0, 1] * a[0, 1] + a[0, 2] * a[0, 2] + a[1, 2] * a[1, 2]
+        size = a[0, 0] * a[0, 0] + a[1, 1] * a[1, 1] + a[2, 2] * a[2, 2]
+        if off <= 1e-24 * size:
+            return
+        for p in range(2):
+            for q in range(p + 1, 3):
+                if a[p, q] == 0.0:
+                    continue
+                theta = 0.5 * (a[q, q] - a[p, p]) / a[p, q]
+                t = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
+                if theta < 0.0:
+                    t = -t
+                c = 1.0 / np.sqrt(t * t + 1.0)
+                s = t * c
+                k = 3 - p - q
+                app, aqq, apq, akp, akq = a[p, p], a[q, q], a[p, q], a[k, p], a[k, q]
+                a[p, p], a[q, q] = app - t * apq, aqq + t * apq
+                a[p, q] = a[q, p] = 0.0
+                a[k, p] = a[p, k] = c * akp - s * akq
+                a[k, q] = a[q, k] = s * akp + c * akq
+                for i in range(3):
+                    vp, vq = vectors[i, p], vectors[i, q]
+                    vectors[i, p], vectors[i, q] = c * vp - s * vq, s * vp + c * vq
 
 
 def quaternion_matrix(q: Array) -> Array:

@@ -127,23 +127,33 @@ def box(
     for i in range(nx):
         for j in range(ny):
             f = (i + j) % 2 == 1
-            quad(*(vertex(p, q, nz) for p, q in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))), f)
+            quad(
+                *(vertex(p, q, nz) for p, q in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))), f
+            )
             quad(*(vertex(p, q, 0) for p, q in ((i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j))), f)
     for i in range(nx):
         for k in range(nz):
             f = (i + k) % 2 == 1
             quad(*(vertex(p, 0, q) for p, q in ((i, k), (i + 1, k), (i + 1, k + 1), (i, k + 1))), f)
-            quad(*(vertex(p, ny, q) for p, q in ((i, k), (i, k + 1), (i + 1, k + 1), (i + 1, k))), f)
+            quad(
+                *(vertex(p, ny, q) for p, q in ((i, k), (i, k + 1), (i + 1, k + 1), (i + 1, k))), f
+            )
     for j in range(ny):
         for k in range(nz):
             f = (j + k) % 2 == 1
             quad(*(vertex(0, p, q) for p, q in ((j, k), (j, k + 1), (j + 1, k + 1), (j + 1, k))), f)
-            quad(*(vertex(nx, p, q) for p, q in ((j, k), (j + 1, k), (j + 1, k + 1), (j, k + 1))), f)
+            quad(
+                *(vertex(nx, p, q) for p, q in ((j, k), (j + 1, k), (j + 1, k + 1), (j, k + 1))), f
+            )
     return RigidShape("box", np.array(points), np.array(triangles, dtype=np.int32))
 
 
 def soft_box(
-    length: float, width: float, height: float, divisions: tuple[int, int, int], element: str = "hex20"
+    length: float,
+    width: float,
+    height: float,
+    divisions: tuple[int, int, int],
+    element: str = "hex20",
 ) -> SoftShape:
     """A soft box, its top face at z = 0, as structured hex20 or tet4 cells."""
     outline = box(length, width, height, divisions)
@@ -162,8 +172,12 @@ def soft_box(
         "bottom": np.flatnonzero(np.abs(points[:, 2] + height) < 1e-9 * height),
     }
     return SoftShape(
-        "soft box", points, {element: cells}, bind_to_nodes(outline.triangles, nearest),
-        boundary({element: cells}), regions,
+        "soft box",
+        points,
+        {element: cells},
+        bind_to_nodes(outline.triangles, nearest),
+        boundary({element: cells}),
+        regions,
     )
 
 
@@ -194,7 +208,14 @@ def _tet4_grid(nx: int, ny: int, nz: int) -> tuple[Array, Array]:
                 corners = [
                     node(i + a, j + b, k + c)
                     for a, b, c in (
-                        (0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1),
+                        (0, 0, 0),
+                        (1, 0, 0),
+                        (1, 1, 0),
+                        (0, 1, 0),
+                        (0, 0, 1),
+                        (1, 0, 1),
+                        (1, 1, 1),
+                        (0, 1, 1),
                     )
                 ]
                 cells.extend(hexahedron_tets(corners))
@@ -215,5 +236,7 @@ def check_points(points: Array, name: str) -> Array:
     if p.ndim != 2 or p.shape[1] != 3 or len(p) == 0:
         raise MeshError(f"{name} has points of shape {p.shape}: expected (n, 3) with n > 0")
     if not np.all(np.isfinite(p)):
-        raise MeshError(f"{name} has {int(np.sum(~np.isfinite(p)))} coordinates that are NaN or infinite")
+        raise MeshError(
+            f"{name} has {int(np.sum(~np.isfinite(p)))} coordinates that are NaN or infinite"
+        )
     return p

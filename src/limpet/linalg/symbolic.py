@@ -224,7 +224,9 @@ def analyse(pattern: BlockPattern, n: int) -> SymbolicFactor:
     scatter = np.full(len(pattern.rows), -1, np.int64)
     stride = np.zeros(len(pattern.rows), np.int32)
     stride[inside] = 3 * width[panel]
-    scatter[inside] = panel_start[panel] + 3 * at * stride[inside] + 3 * (column[inside] - first[panel])
+    scatter[inside] = (
+        panel_start[panel] + 3 * at * stride[inside] + 3 * (column[inside] - first[panel])
+    )
     table = np.array(updates, dtype=np.int32).reshape(-1, 3)
     return SymbolicFactor(
         n=n,

@@ -27,13 +27,19 @@ class CupParameters(SceneParameters):
     profile: str = Field("standard", description="profile of the cup")
     element: str = Field("hex20", description="element of the cup: hex20 or tet4")
     nodes: int = Field(434, description="nodes of the cup's mesh, about")
+    sectors: int | None = Field(None, description="round the axis; with segments, instead of nodes")
+    segments: int | None = Field(None, description="of the wall from axis to lip")
     friction: float = Field(0.6, ge=0.0, description="between cup and block")
-    push: Length = Field(5e-3, gt=0.0, description="how far the stem goes down after the lip touches")
+    push: Length = Field(
+        5e-3, gt=0.0, description="how far the stem goes down after the lip touches"
+    )
     push_time: Time = Field(0.5, gt=0.0, description="for the way down")
     hold: Time = Field(0.2, gt=0.0, description="before it is pulled")
     speed: Speed = Field(5e-3, gt=0.0, description="of the pull")
     leak: AmountRate = Field(0.0, ge=0.0, description="air that leaks into the cavity")
-    overpressure: Pressure = Field(0.0, ge=0.0, description="above the atmosphere, before air blows out")
+    overpressure: Pressure = Field(
+        0.0, ge=0.0, description="above the atmosphere, before air blows out"
+    )
     tilt: Angle = Field(0.0, description="turns the whole scene about the axis (1, 2, 0)")
     shift: Length = Field(0.0, description="moves the whole scene along x and y")
 
@@ -57,6 +63,26 @@ class GroundParameters(CupParameters):
     block_divisions: int = Field(1, ge=1, description="cells along the block's edges")
 
 
+def cup_over(p: CupParameters) -> tuple[World, np.ndarray, np.ndarray]:
+    """A world with the driven cup over z = 0, and how the scene is turned and moved."""
+    turn, place = p.turn, np.array([p.shift, p.shift, 0.0])
+    world = World(
+        gravity=turn @ [0.0, 0.0, -9.81],
+        friction=p.friction,
+        atmosphere=Atmosphere(overpressure=p.overpressure),
+        leak=p.leak,
+    )
+    soft = world.add_soft(
+        cup(
+            p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments
+        ),
+        Material(p.young, p.poisson), p.cup_mass,
+        name="cup", position=place + turn @ [0.0, 0.0, CLEARANCE], rotation=turn,
+    )  # fmt: skip
+    world.drive(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))
+    return world, turn, place
+
+
 @scene(
     "ground",
     "a cup is pushed on the ground, sticks, is pulled and lets go",
@@ -65,20 +91,8 @@ class GroundParameters(CupParameters):
 )
 def ground(p: GroundParameters) -> World:
     """The cup is pushed until its cavity is almost empty, held, then pulled out."""
-    turn, place = p.turn, np.array([p.shift, p.shift, 0.0])
-    world = World(
-        gravity=turn @ [0.0, 0.0, -9.81],
-        friction=p.friction,
-        atmosphere=Atmosphere(overpressure=p.overpressure),
-        leak=p.leak,
-    )
-    shape = cup(p.profile, element=p.element, nodes=p.nodes)
-    soft = world.add_soft(
-        shape, Material(p.young, p.poisson), p.cup_mass, name="cup",
-        position=place + turn @ [0.0, 0.0, CLEARANCE], rotation=turn,
-    )  # fmt: skip
+    world, turn, place = cup_over(p)
     n = p.block_divisions
     block = box(0.06, 0.06, 0.03, divisions=(n, n, 1))
     world.add_rigid(block, mass=0.19, name="block", position=place, rotation=turn, fixed=True)
-    world.drive(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))
     return world

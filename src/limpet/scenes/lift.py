@@ -1,0 +1,41 @@
+"""P section 5, 'Different Masses': the cup of `ground` lifts a free rigid block, if it can."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from limpet.geometry.shapes import box
+from limpet.scenes.ground import CupParameters, cup_over
+from limpet.scenes.registry import scene
+from limpet.units import Mass, Time
+from limpet.world import World
+
+GROUND = 0.1  # [m] half the edge of the plate that the block stands on
+
+
+class LiftParameters(CupParameters):
+    duration: Time = 3.0
+    block_mass: Mass = Field(0.19, gt=0.0, description="mass of the block")
+
+
+@scene(
+    "lift",
+    "a cup lifts a rigid block, or lets go when it is too heavy",
+    LiftParameters,
+    expect="the block leaves the ground and hangs; a block too heavy stays, the cup lets go",
+)
+def lift(p: LiftParameters) -> World:
+    """The cup is pushed on a block that stands on the ground, held, then raised."""
+    world, turn, place = cup_over(p)
+    block = box(0.06, 0.06, 0.03)
+    world.add_rigid(block, p.block_mass, name="block", position=place, rotation=turn)
+    plate = box(2 * GROUND, 2 * GROUND, 0.02)
+    world.add_rigid(
+        plate,
+        1.0,
+        name="ground",
+        position=place + turn @ [0.0, 0.0, -0.03],
+        rotation=turn,
+        fixed=True,
+    )
+    return world
