@@ -49,3 +49,22 @@ def natural_map(
         return lam + p_atm - p_max, 1.0, 0.0
     slope = -p / np.sqrt(b * b + 4.0 * h * w * nrt)
     return lam + p_atm - p, 1.0 + slope * h * w, -slope * h
+
+
+@njit(cache=True)
+def error(
+    u: float,
+    lam: float,
+    volume: float,
+    nrt: float,
+    p_max: float,
+    p_atm: float,
+    h: float,
+    phi: float,
+) -> float:
+    """|P V - n R T| / (n R T) at the end of the step; when venting |P - P_max| / P_max."""
+    p = lam + p_atm
+    miss = abs(phi) / max(abs(p), 1e-6 * p_atm)
+    if p < p_max * (1.0 - 1e-9) and nrt > 0.0:
+        return max(miss, abs(p * (volume + h * u) - nrt) / nrt)
+    return miss

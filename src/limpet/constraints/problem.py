@@ -64,11 +64,14 @@ def natural_map(
 
 
 @njit(cache=True)
-def error(kind: int, data: Array, h: float, w: Array, lam: Array, phi: Array) -> float:
-    """phi without units: contact as a displacement over 1 mm, pressure over itself."""
+def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
+    """How far the law is from holding, without units.
+
+    Contact: phi as a displacement, over 1 mm. Gas: |P V - n R T| / (n R T), or |P / P_max - 1|.
+    """
     if kind == CONTACT:
         largest = 0.0
         for i in range(3):
             largest = max(largest, abs(phi[i]) * w[i, i])
         return largest * h / 1e-3
-    return abs(phi[0]) / max(abs(lam[0] + data[3]), 1e-6 * data[3])
+    return gas.error(u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0])

@@ -2,7 +2,7 @@
 
 A profile is a wall (its underside and its thickness, from the axis to the lip) and a stem on top.
 The mesh is structured: sectors round the axis, one layer through the wall, one cell a segment of
-the profile, three layers in the stem, wedges at the axis.
+the profile, finer towards the lip, two layers in the stem, wedges at the axis.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from limpet.errors import LimpetError, require_positive, suggest
 from limpet.geometry.cells import CELLS
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary, hexahedron_tets
 
-import os
-
-LIPF = float(os.environ.get("LIPF", "0.4"))
-STEM_LAYERS = int(os.environ.get("STEM", "2"))
-GRADE = float(os.environ.get("GRADE", "0.8"))
+STEM_LAYERS = 2
+GRADING = 0.8  # stations stand at (i / n)^grading of the wall: closer together at the lip
+RIM = 0.25  # share of the wall's segments, from the lip inward, with a fine collision surface
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class CupProfile:
 
 STANDARD = CupProfile(
     "standard", radius=17.5e-3, depth=4.5e-3, height=15e-3, stem_radius=5e-3,
-    hub_thickness=1.5e-3, lip_thickness=0.5e-3,
+    hub_thickness=2.5e-3, lip_thickness=0.7e-3,
 )  # fmt: skip
 PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD,)}
 
@@ -110,17 +108,23 @@ def _budget(element: str, nodes: int) -> tuple[int, int]:
     best = (np.inf, 8, 6)
     for m in range(8, 49, 2):
         for n in range(4, 41):
-            per_sector = 7 * n + 4 * STEM_LAYERS if element == "hex20" else 2 * n + STEM_LAYERS
+            stem = STEM_LAYERS * _hub(n)
+            per_sector = 7 * n + 4 * stem if element == "hex20" else 2 * n + stem
             count = m * per_sector + 2 * STEM_LAYERS + 3
-            shape = m / n if element == "hex20" else m / (1.3 * n)
-            miss = abs(count / nodes - 1.0) + 0.03 * abs(np.log(shape / 1.4))
+            shape = m / n / (3.0 if element == "hex20" else 1.4)
+            miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))
             best = min(best, (miss, m, n))
     return best[1], best[2]
 
 
+def _hub(segments: int) -> int:
+    """How many of the wall's segments lie under the stem."""
+    return max(1, round(0.18 * segments))
+
+
 def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> SoftShape:
     order = 2 if element == "hex20" else 1
-    hub = max(1, round(0.15 * segments)) if element == "hex20" else max(1, round(0.16 * segments))
+    hub = _hub(segments)
     station = _stations(profile, hub, segments, order)
     grid = _Grid(profile, sectors, order, station)
     cells: dict[str, list[list[int]]] = {"hex20": [], "wedge15": []} if order == 2 else {"tet4": []}
@@ -153,7 +157,7 @@ def _stations(profile: CupProfile, hub: int, segments: int, order: int) -> Array
     outer = (
         profile.stem_radius
         + (profile.radius - profile.stem_radius)
-        * np.linspace(0, 1, segments - hub + 1)[1:] ** GRADE
+        * np.linspace(0, 1, segments - hub + 1)[1:] ** GRADING
     )
     r = np.concatenate([inner, outer])
     if order == 1:
@@ -232,7 +236,7 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
     order, m = grid.order, grid.sectors
     fine = order * m if order == 2 else m  # angular steps of a fine ring
     coarse = m if order == 2 else m // 2 if m >= 16 else m
-    lip = max(2, round(LIPF * segments)) if order == 2 else max(3, round(0.5 * segments))
+    lip = max(1, round(RIM * segments))
     last = order * segments
     rings: list[tuple[int, int, int]] = []  # (station, layer, angular count), from below to the top
     inner = [order * i for i in range(hub, segments - lip, 1 if order == 2 else 2)]

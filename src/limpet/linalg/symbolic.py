@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 Array = np.ndarray
 
 WIDEST = 16  # nodes a supernode: wider ones are split, their triangles cost more than they save
-FILL = 0.25  # share of zeros a merged supernode may carry
+FILL = 0.1  # share of zeros a merged supernode may carry
 SMALL = 4  # supernodes narrower than this merge with twice as many zeros
 
 

@@ -29,9 +29,9 @@ class CupParameters(SceneParameters):
     nodes: int = Field(434, description="nodes of the cup's mesh, about")
     sectors: int | None = Field(None, description="round the axis; with segments, instead of nodes")
     segments: int | None = Field(None, description="of the wall from axis to lip")
-    friction: float = Field(0.6, ge=0.0, description="between cup and block")
+    friction: float = Field(0.5, ge=0.0, description="between cup and block")
     push: Length = Field(
-        5e-3, gt=0.0, description="how far the stem goes down after the lip touches"
+        3e-3, gt=0.0, description="how far the stem goes down after the lip touches"
     )
     push_time: Time = Field(0.5, gt=0.0, description="for the way down")
     hold: Time = Field(0.2, gt=0.0, description="before it is pulled")
@@ -59,7 +59,7 @@ class CupParameters(SceneParameters):
 
 
 class GroundParameters(CupParameters):
-    duration: Time = 2.7
+    duration: Time = 3.3
     block_divisions: int = Field(1, ge=1, description="cells along the block's edges")
 
 

@@ -57,7 +57,7 @@ def residual(
         s, e = start[b], start[b + 1]
         block = w[s:e, s:e]
         natural_map(kind[b], data[b], h, block, u[s:e], lam[s:e], phi, d_lam, d_u)
-        largest = max(largest, error(kind[b], data[b], h, block, lam[s:e], phi))
+        largest = max(largest, error(kind[b], data[b], h, block, u[s:e], lam[s:e], phi))
     return largest
 
 

@@ -27,8 +27,8 @@ class NewtonSettings:
 
 
 @njit(cache=True)
-def _newton_step(w, kind, start, data, h, lam, u):  # type: ignore[no-untyped-def]
-    """(residual at lam, the full Newton step)."""
+def _newton_step(w, kind, start, data, h, lam, u, tolerance):  # type: ignore[no-untyped-def]
+    """(residual at lam, the full Newton step); no step when the residual is small enough."""
     n = len(lam)
     phi = np.zeros(n)
     d_lam = np.zeros((n, 3))
@@ -40,16 +40,18 @@ def _newton_step(w, kind, start, data, h, lam, u):  # type: ignore[no-untyped-de
         s, e = start[b], start[b + 1]
         block = w[s:e, s:e]
         on = natural_map(kind[b], data[b], h, block, u[s:e], lam[s:e], p3, l3, u3)
-        largest = max(largest, error(kind[b], data[b], h, block, lam[s:e], p3))
+        largest = max(largest, error(kind[b], data[b], h, block, u[s:e], lam[s:e], p3))
         for i in range(e - s):
             phi[s + i] = p3[i]
             active[s + i] = on
             for j in range(e - s):
                 d_lam[s + i, j] = l3[i, j]
                 d_u[s + i, j] = u3[i, j]
+    step = np.zeros(n)
+    if largest <= tolerance:
+        return largest, step
     index = np.flatnonzero(active)
     m = len(index)
-    step = np.zeros(n)
     for r in range(n):
         if not active[r]:
             step[r] = -phi[r]
@@ -97,7 +99,9 @@ def solve_by_newton(problem: Problem, guess: Array, settings: NewtonSettings) ->
         for _ in range(settings.max_steps):
             u = p.free + p.w @ lam
             try:
-                left, step = _newton_step(p.w, p.kind, p.start, p.data, p.h, lam, u)
+                left, step = _newton_step(
+                    p.w, p.kind, p.start, p.data, p.h, lam, u, settings.tolerance
+                )
             except np.linalg.LinAlgError:
                 break
             if left < best_residual:
