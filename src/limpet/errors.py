@@ -1,4 +1,4 @@
-"""What Limpet raises when a user errs: one clear line that names the field, the value and the fix."""
+"""What Limpet raises when a user errs: one line that names the field, the value and the fix."""
 
 from __future__ import annotations
 

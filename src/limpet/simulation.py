@@ -27,7 +27,7 @@ from limpet.world import World
 
 Array = np.ndarray
 
-TIE_BREAK = 1e-9  # of a contact row's own compliance: makes redundant contacts share the load
+GIVE = 1e-5  # of a contact row's own compliance, added to it: redundant contacts share the load
 OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
 RETRIES = 2  # solves of a step with more contacts when some were missed
 
@@ -213,11 +213,13 @@ class Simulation:
         n, k, h = len(rows), len(contacts), self.h
         w = np.zeros((n, n))
         for i, body in enumerate(self.bodies):
+            if not body.movable:
+                continue
             index, own = select_rows(rows, self.offset[i], self.offset[i + 1])
             if len(own):
                 add_block(w, index, body.compliance(own), h)
-        diagonal = w.reshape(-1)[: 3 * k * (n + 1) : n + 1]  # of the contact rows
-        diagonal *= 1.0 + TIE_BREAK
+        give = np.zeros(n)
+        give[: 3 * k] = GIVE * w.diagonal()[: 3 * k]
         free = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
         free[: 3 * k : 3] += contacts.gap / h
         data = np.zeros((k + len(cavities), 4))
@@ -227,7 +229,7 @@ class Simulation:
             data[k + i] = c.volume, c.air * atmosphere.rt, atmosphere.p_max, atmosphere.pressure
         kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
         start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
-        return Problem(w, free, kind, start.astype(np.int32), data, h)
+        return Problem(w, give, free, kind, start.astype(np.int32), data, h)
 
     def _solve(
         self, problem: Problem, contacts: Contacts, cavities: tuple[Trapped, ...]
@@ -275,10 +277,10 @@ class Simulation:
                 "lower the time step"
             )
         assert self._ahead is not None
-        gap = self._ahead[1].gap
+        gap, k = self._ahead[1].gap, len(self._contacts)
         return StepReport(
             step=self.steps, time=self.time, phases=phases, rows=len(solution.multipliers),
-            contacts=len(self._contacts), touching=int((solution.multipliers[: 3 * len(self._contacts) : 3] > 0.0).sum()),
+            contacts=k, touching=int((solution.multipliers[: 3 * k : 3] > 0.0).sum()),
             residual=solution.residual, converged=solution.converged,
             iterations=solution.iterations, sweeps=solution.sweeps,
             max_penetration=max(0.0, -float(gap.min())) if len(gap) else 0.0,

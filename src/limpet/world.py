@@ -1,4 +1,4 @@
-"""What a user builds: bodies, drives, gravity and air. Nothing here moves; a Simulation does that."""
+"""What a user builds: bodies, drives, gravity and air. Nothing moves here."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from limpet.errors import LimpetError, require_positive, suggest
 from limpet.geometry.check import check_surface
 from limpet.geometry.shapes import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.surface import Surface
+
+Vector = Sequence[float] | Array
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class World:
 
     def __init__(
         self,
-        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        gravity: Vector = (0.0, 0.0, -9.81),
         friction: float = 0.6,
         atmosphere: Atmosphere | None = None,
         leak: float = 0.0,
@@ -83,7 +85,7 @@ class World:
         mass: float,
         *,
         name: str | None = None,
-        position: Sequence[float] = (0.0, 0.0, 0.0),
+        position: Vector = (0.0, 0.0, 0.0),
         rotation: Array | None = None,
     ) -> SoftSpec:
         """A soft body; `mass` [kg] is spread evenly over its volume."""
@@ -101,7 +103,7 @@ class World:
         mass: float,
         *,
         name: str | None = None,
-        position: Sequence[float] = (0.0, 0.0, 0.0),
+        position: Vector = (0.0, 0.0, 0.0),
         rotation: Array | None = None,
         fixed: bool = False,
     ) -> RigidSpec:
@@ -173,6 +175,6 @@ def _friction(mu: float) -> float:
     return float(mu)
 
 
-def _place(points: Array, position: Sequence[float], rotation: Array | None) -> Array:
+def _place(points: Array, position: Vector, rotation: Array | None) -> Array:
     turned = points if rotation is None else points @ np.asarray(rotation, dtype=float).T
     return np.ascontiguousarray(turned + np.asarray(position, dtype=float))

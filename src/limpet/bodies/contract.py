@@ -30,6 +30,7 @@ class Body(Protocol):
     n_surface: int  # vertices of its collision surface
     mass: float  # [kg]
     mass_damping: float  # [1/s] drag on its momentum
+    movable: bool  # whether impulses change its velocity at all
 
     def surface_positions(self) -> Array:
         """(n_surface, 3) [m], world frame."""
@@ -101,7 +102,7 @@ def rows_transpose_times(
 
 
 @njit(cache=True)
-def _select(start: Array, vertex: Array, vector: Array, lo: int, hi: int):  # type: ignore[no-untyped-def]
+def _select(start: Array, vertex: Array, vector: Array, lo: int, hi: int):
     r = len(start) - 1
     index = np.empty(r, np.int32)
     sub_start = np.zeros(r + 1, np.int32)

@@ -34,7 +34,7 @@ class Motion:
 
 def path(
     stations: Sequence[tuple[float, float | Sequence[float]]],
-    direction: Sequence[float] = (0.0, 0.0, 1.0),
+    direction: Sequence[float] | Array = (0.0, 0.0, 1.0),
 ) -> Motion:
     """Stations (time [s], displacement [m] along `direction`, or a vector of three)."""
     if len(stations) == 0:

@@ -1,4 +1,4 @@
-"""Rigid bodies: free, fixed or driven; exact inertia from the surface; gyroscopic terms implicit."""
+"""Rigid bodies: free, fixed or driven; exact inertia; gyroscopic terms implicit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _rigid_rows(start: Array, vertex: Array, vector: Array, arms: Array) -> Arra
 
 
 class RigidBody:
-    """A rigid body behind the body contract. Its mobility is M^-1 (6, 6), zero when fixed or driven."""
+    """A rigid body behind the body contract; fixed and driven ones have no mobility."""
 
     mass_damping = 0.0  # [1/s]
 
@@ -78,6 +78,7 @@ class RigidBody:
         self.n_surface = len(points)
         self.motion = motion
         self.prescribed = fixed or motion is not None
+        self.movable = not self.prescribed
         self.rest_centre = centre
         self.centre = centre.copy()
         self.turn = np.array([1.0, 0.0, 0.0, 0.0])  # quaternion, body to world

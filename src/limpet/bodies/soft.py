@@ -78,7 +78,7 @@ def _system(
 
 
 @njit(cache=True)
-def _node_rows(start, vertex, vector, bind_start, bind_nodes, bind_weights, n_free):  # type: ignore[no-untyped-def]
+def _node_rows(start, vertex, vector, bind_start, bind_nodes, bind_weights, n_free):
     """Rows over surface vertices -> rows over free nodes, through the surface's binding."""
     size = 0
     for k in range(len(vertex)):
@@ -100,7 +100,7 @@ def _node_rows(start, vertex, vector, bind_start, bind_nodes, bind_weights, n_fr
 
 
 @njit(cache=True)
-def _mapped_compliance(start, node, vec, column, extra_column, s, out):  # type: ignore[no-untyped-def]
+def _mapped_compliance(start, node, vec, column, extra_column, s, out):
     """out = B S B^T, B's row r being its node entries, or the unit row `extra_column[r]`."""
     n, size = len(start) - 1, len(s)
     half = np.zeros((n, size))
@@ -132,7 +132,9 @@ def _mapped_compliance(start, node, vec, column, extra_column, s, out):  # type:
 
 
 class SoftBody:
-    """A soft body in the world. Built from a shape placed in the world; behind the body contract."""
+    """A soft body behind the body contract, built from a shape that is placed in the world."""
+
+    movable = True
 
     def __init__(
         self, name: str, shape: SoftShape, material: Material, mass: float,
@@ -280,9 +282,9 @@ class SoftBody:
         column = np.zeros(self.n_free, np.int32)
         column[nodes] = 3 * np.arange(len(nodes))
         extra_column[dense] = 3 * len(nodes) + np.arange(len(dense))
-        s = chol.compliance(self.factor, nodes, extra)
+        touched_compliance = chol.compliance(self.factor, nodes, extra)
         out = np.empty((len(rows), len(rows)))
-        _mapped_compliance(start, node, vec, column, extra_column, s, out)
+        _mapped_compliance(start, node, vec, column, extra_column, touched_compliance, out)
         return out
 
     def apply(self, impulse: Array) -> None:

@@ -1,4 +1,4 @@
-"""Keeps the cavities and their air from step to step: when to remesh, what to carry, what is lost."""
+"""Keeps the cavities and their air from step to step: when to remesh, what to carry."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ class CavityKeeper:
     def close(
         self, book: AirBook, pressures: Array, rates: Array, h: float
     ) -> tuple[AirBook, tuple[CavityReport, ...]]:
-        """Settle the step: P and V' of each cavity are known; above P_max air has left (P eq 13)."""
+        """Settle the step: P and V' of each cavity are known; at P_max air has left (P eq 13)."""
         rt, p_max = self.atmosphere.rt, self.atmosphere.p_max
         cavities, reports, vented = [], [], 0.0
         for c, p, rate in zip(book.cavities, pressures, rates):
             after = c.volume + h * rate
             air = c.air
-            if p >= p_max * (1.0 - 1e-8):
+            if p >= p_max * (1.0 - 1e-9):
                 air = min(air, max(p * after / rt, 0.0))
             vented += c.air - air
             miss = abs(p * after - air * rt) / (air * rt) if air > 0.0 else abs(p * after)
@@ -119,7 +119,7 @@ class CavityKeeper:
                     leaked=c.leaked,
                     gas_residual=miss,
                     seal_gap=c.seal_gap,
-                )  # fmt: skip
+                )
             )
         book = replace(book, cavities=tuple(cavities), vented=book.vented + vented)
         return book, tuple(reports)

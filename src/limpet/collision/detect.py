@@ -44,8 +44,8 @@ def detect(
     """Contacts of the given pairs of bodies within the alarm distance [m], pair after pair.
 
     positions: for each collider (n, 3) [m], where its vertices are in the world. The order is
-    fixed: within a pair vertices of a, vertices of b, edges. A vertex counts when it faces the other
-    body; with facing=False also when it does not, as long as it is outside.
+    fixed: within a pair vertices of a, vertices of b, edges. A vertex counts when it faces the
+    other body; with facing=False also when it does not, as long as it is outside.
     """
     where = [np.ascontiguousarray(x, dtype=np.float64) for x in positions]
     for i in sorted({i for pair in pairs for i in pair}):

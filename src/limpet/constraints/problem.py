@@ -1,7 +1,7 @@
 """All laws of one step as blocks over rows: what the solvers see.
 
-A block has a kind, its rows, and numbers of its own. `solve_block` and `natural_map` hand a block to
-its law; a solver calls them and knows no law. A new law is a kind here and a file beside this one.
+A block has a kind, its rows, and numbers of its own. `solve_block` and `natural_map` hand it to its
+law; a solver calls them and knows no law. A new law is a kind here and a file beside this one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ GAS = 1  # one row; data: V, n R T, P_max, P_atm
 
 @dataclass(frozen=True)
 class Problem:
-    """Find lambda so that every law holds for u = free + W lambda."""
+    """Find lambda so that every law holds for u = free + (W + diag(give)) lambda."""
 
     w: Array  # (r, r) compliance, h H A^-1 H^T
+    give: Array  # (r,) compliance of each row by itself, so that redundant rows share their load
     free: Array  # (r,) u without any multiplier
     kind: Array  # (b,) int32
     start: Array  # (b + 1,) int32, rows of block b: start[b]:start[b+1]

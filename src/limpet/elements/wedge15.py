@@ -1,4 +1,4 @@
-"""15-node wedge: closes a revolved hexahedral mesh at its axis. 3 x 2 points, as reduced as hex20."""
+"""15-node wedge: closes a revolved mesh of hexahedra at its axis. 3 x 2 points, as hex20."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Volume cells by name: where their nodes stand in reference coordinates, and their outward faces."""
+"""Volume cells by name: their nodes in reference coordinates, and their outward faces."""
 
 from __future__ import annotations
 

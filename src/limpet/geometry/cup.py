@@ -49,11 +49,11 @@ class CupProfile:
             )
         return self
 
-    def underside(self, r: Array) -> Array:
+    def underside(self, r: Array | float) -> Array:
         """z [m] of the wall's lower face at radius r."""
         return self.depth * (1.0 - (np.asarray(r) / self.radius) ** self.dome)
 
-    def wall(self, r: Array, across: Array) -> tuple[Array, Array]:
+    def wall(self, r: Array | float, across: float) -> tuple[Array, Array]:
         """(r, z) in the wall: `across` = 0 on the lower face, 1 on the upper, along its normal."""
         r = np.asarray(r, dtype=float)
         outer = np.clip((r - self.stem_radius) / (self.radius - self.stem_radius), 0.0, 1.0)

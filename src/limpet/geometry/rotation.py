@@ -20,7 +20,7 @@ def det3(a: Array) -> float:
 @njit(cache=True)
 def polar_by_svd(f: Array, r: Array) -> None:
     """The nearest rotation (never a reflection), also for inverted or flattened F."""
-    u, s, vt = np.linalg.svd(f)
+    u, _, vt = np.linalg.svd(f)
     if np.linalg.det(u) * np.linalg.det(vt) < 0.0:  # turn the weakest direction round
         for i in range(3):
             u[i, 2] = -u[i, 2]

@@ -107,45 +107,24 @@ def box(
         require_positive(f"box {label}", value, " m")
     if min(divisions) < 1:
         raise LimpetError(f"box divisions = {divisions}: expected three whole numbers from 1 up")
-    nx, ny, nz = divisions
-    ids: dict[tuple[int, int, int], int] = {}
-    points: list[tuple[float, float, float]] = []
+    ids: dict[tuple[int, ...], int] = {}
     triangles: list[tuple[int, int, int]] = []
-
-    def vertex(i: int, j: int, k: int) -> int:
-        if (i, j, k) not in ids:
-            ids[i, j, k] = len(points)
-            points.append(
-                ((i / nx - 0.5) * length, (j / ny - 0.5) * width, (k / nz - 1.0) * height)
-            )
-        return ids[i, j, k]
-
-    def quad(a: int, b: int, c: int, d: int, flip: bool) -> None:
-        # alternate the diagonal, so that a fine face has no preferred direction
-        triangles.extend([(a, b, d), (b, c, d)] if flip else [(a, b, c), (a, c, d)])
-
-    for i in range(nx):
-        for j in range(ny):
-            f = (i + j) % 2 == 1
-            quad(
-                *(vertex(p, q, nz) for p, q in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))), f
-            )
-            quad(*(vertex(p, q, 0) for p, q in ((i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j))), f)
-    for i in range(nx):
-        for k in range(nz):
-            f = (i + k) % 2 == 1
-            quad(*(vertex(p, 0, q) for p, q in ((i, k), (i + 1, k), (i + 1, k + 1), (i, k + 1))), f)
-            quad(
-                *(vertex(p, ny, q) for p, q in ((i, k), (i, k + 1), (i + 1, k + 1), (i + 1, k))), f
-            )
-    for j in range(ny):
-        for k in range(nz):
-            f = (j + k) % 2 == 1
-            quad(*(vertex(0, p, q) for p, q in ((j, k), (j, k + 1), (j + 1, k + 1), (j + 1, k))), f)
-            quad(
-                *(vertex(nx, p, q) for p, q in ((j, k), (j + 1, k), (j + 1, k + 1), (j, k + 1))), f
-            )
-    return RigidShape("box", np.array(points), np.array(triangles, dtype=np.int32))
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        for side in (0, divisions[axis]):
+            for i in range(divisions[u]):
+                for j in range(divisions[v]):
+                    corners = []
+                    for di, dj in ((0, 0), (1, 0), (1, 1), (0, 1)):
+                        key = [side, side, side]
+                        key[u], key[v] = i + di, j + dj
+                        corners.append(ids.setdefault(tuple(key), len(ids)))
+                    p, q, r, t = corners if side else corners[::-1]
+                    # alternate the diagonal, so that a fine face has no preferred direction
+                    triangles += [(p, q, t), (q, r, t)] if (i + j) % 2 else [(p, q, r), (p, r, t)]
+    grid = np.array(list(ids), dtype=float) / np.array(divisions)
+    points = (grid - np.array([0.5, 0.5, 1.0])) * np.array([length, width, height])
+    return RigidShape("box", points, np.array(triangles, dtype=np.int32))
 
 
 def soft_box(

@@ -74,7 +74,7 @@ def _invert_triangle(l: Array, out: Array) -> None:
 
 
 @njit(cache=True)
-def _factorise(  # type: ignore[no-untyped-def]
+def _factorise(
     values, scatter, stride, first, row_start, panel_start, inverse_start,
     update_start, update_from, update_to, update_panel, place_start, place, panels, inverses,
 ) -> int:  # fmt: skip
@@ -132,9 +132,7 @@ def factorise(symbolic: SymbolicFactor, values: Array) -> Factor:
 
 
 @njit(cache=True, fastmath=FAST)
-def _solve(  # type: ignore[no-untyped-def]
-    first, row_start, rows, panel_start, inverse_start, panels, inverses, y
-) -> None:
+def _solve(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
     panel_count = len(first) - 1
     own = np.empty(3 * np.max(np.diff(first)))
     for s in range(panel_count):
@@ -186,7 +184,7 @@ def solve(factor: Factor, b: Array) -> Array:
 
 
 @njit(cache=True)
-def _half_solve(  # type: ignore[no-untyped-def]
+def _half_solve(
     first, row_start, rows, panel_start, inverse_start, panels, inverses, y, lo, hi, gram, dense
 ) -> int:
     """Y <- L^-1 Y, and gram += Y^T Y over the first panels; returns the first row left out.

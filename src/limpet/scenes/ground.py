@@ -60,6 +60,7 @@ class CupParameters(SceneParameters):
 
 class GroundParameters(CupParameters):
     duration: Time = 3.3
+    block_edge: Length = Field(0.06, gt=0.0, description="edge of the block's top")
     block_divisions: int = Field(1, ge=1, description="cells along the block's edges")
 
 
@@ -93,6 +94,6 @@ def ground(p: GroundParameters) -> World:
     """The cup is pushed until its cavity is almost empty, held, then pulled out."""
     world, turn, place = cup_over(p)
     n = p.block_divisions
-    block = box(0.06, 0.06, 0.03, divisions=(n, n, 1))
+    block = box(p.block_edge, p.block_edge, 0.03, divisions=(n, n, 1))
     world.add_rigid(block, mass=0.19, name="block", position=place, rotation=turn, fixed=True)
     return world

@@ -27,6 +27,24 @@ class Solution:
     iterations: int  # of Newton
 
 
+def softened(problem: Problem, factor: float) -> Array:
+    """W with `factor` times the rows' own compliance added."""
+    w = problem.w.copy()
+    w.reshape(-1)[:: len(w) + 1] += factor * problem.give
+    return w
+
+
+@njit(cache=True)
+def add_columns(w: Array, lam: Array, u: Array) -> None:
+    """u += W lam; open contacts carry nothing, so most rows can be passed over."""
+    for r in range(len(lam)):
+        f = lam[r]
+        if f != 0.0:
+            row = w[r]  # W is symmetric: its row is its column
+            for i in range(len(u)):
+                u[i] += f * row[i]
+
+
 @njit(cache=True)
 def sweep(
     w: Array, kind: Array, start: Array, data: Array, h: float, lam: Array, u: Array, count: int
@@ -62,7 +80,7 @@ def residual(
 
 
 @njit(cache=True)
-def _until(w, free, kind, start, data, h, lam, tolerance, max_sweeps):  # type: ignore[no-untyped-def]
+def _until(w, free, kind, start, data, h, lam, tolerance, max_sweeps):
     done, left = 0, 1.0
     u = free + w @ lam
     while done < max_sweeps:
@@ -81,6 +99,14 @@ def solve_by_sweeps(problem: Problem, guess: Array, settings: SweepSettings) -> 
     lam = guess.copy()
     p = problem
     sweeps, left = _until(
-        p.w, p.free, p.kind, p.start, p.data, p.h, lam, settings.tolerance, settings.max_sweeps
+        softened(p, 1.0),
+        p.free,
+        p.kind,
+        p.start,
+        p.data,
+        p.h,
+        lam,
+        settings.tolerance,
+        settings.max_sweeps,
     )
     return Solution(lam, left, left <= settings.tolerance, sweeps, 0)

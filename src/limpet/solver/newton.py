@@ -2,7 +2,11 @@
 
 Gauss-Seidel needs hundreds of sweeps where a cup slides; Newton takes three or four steps. Blocks
 whose law does not look at u (open contacts) are eliminated, so the dense system is only as large as
-what touches. Full steps; when they lead nowhere, back to the best iterate, sweep, and try again.
+what touches.
+
+Where many contacts carry one load, full steps can wander from one set of active contacts to the
+next. Then the rows are given more compliance of their own, which makes the load's division unique,
+and this is taken back in stages; if even that fails, sweeps go on from the best iterate.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from limpet.constraints.problem import Problem, error, natural_map
-from limpet.solver.gauss_seidel import Solution, sweep
+from limpet.solver.gauss_seidel import Solution, add_columns, residual, softened, sweep
 
 Array = np.ndarray
 
@@ -22,47 +26,31 @@ Array = np.ndarray
 class NewtonSettings:
     tolerance: float = 1e-10  # of the residual (constraints.problem.error)
     first_sweeps: int = 10
-    max_steps: int = 12  # before falling back to sweeps
-    rounds: int = 40  # of sweeps and Newton
+    max_steps: int = 10  # full steps at each stage
+    # factors on the rows' own compliance, tried one line after the other
+    stages: tuple[tuple[float, ...], ...] = ((1.0,), (1e2, 1e1, 1.0), (1e4, 1e3, 1e2, 1e1, 1.0))
+    last_sweeps: int = 3000  # when no line succeeds
 
 
 @njit(cache=True)
-def _newton_step(w, kind, start, data, h, lam, u, tolerance):  # type: ignore[no-untyped-def]
-    """(residual at lam, the full Newton step); no step when the residual is small enough."""
+def _step(w, kind, start, data, h, lam, u, phi, d_lam, d_u, active):
+    """The full Newton step from the linearised laws; open blocks are eliminated."""
     n = len(lam)
-    phi = np.zeros(n)
-    d_lam = np.zeros((n, 3))
-    d_u = np.zeros((n, 3))
-    active = np.zeros(n, np.bool_)
-    p3, l3, u3 = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
-    largest = 0.0
-    for b in range(len(kind)):
-        s, e = start[b], start[b + 1]
-        block = w[s:e, s:e]
-        on = natural_map(kind[b], data[b], h, block, u[s:e], lam[s:e], p3, l3, u3)
-        largest = max(largest, error(kind[b], data[b], h, block, u[s:e], lam[s:e], p3))
-        for i in range(e - s):
-            phi[s + i] = p3[i]
-            active[s + i] = on
-            for j in range(e - s):
-                d_lam[s + i, j] = l3[i, j]
-                d_u[s + i, j] = u3[i, j]
     step = np.zeros(n)
-    if largest <= tolerance:
-        return largest, step
-    index = np.flatnonzero(active)
-    m = len(index)
     for r in range(n):
         if not active[r]:
             step[r] = -phi[r]
+    index = np.flatnonzero(active)
+    m = len(index)
     if m == 0:
-        return largest, step
+        return step
     place = np.full(n, -1, np.int64)
     for i in range(m):
         place[index[i]] = i
+    closing = np.zeros(n)
+    add_columns(w, step, closing)  # what the opening contacts do to the others
     matrix = np.zeros((m, m))
     right = np.empty(m)
-    closing = w @ step  # what the opening contacts do to the others
     for b in range(len(kind)):
         s, e = start[b], start[b + 1]
         if not active[s]:
@@ -82,35 +70,70 @@ def _newton_step(w, kind, start, data, h, lam, u, tolerance):  # type: ignore[no
     solved = np.linalg.solve(matrix, right)
     for i in range(m):
         step[index[i]] = solved[i]
-    return largest, step
+    return step
+
+
+@njit(cache=True)
+def _newton(w, free, kind, start, data, h, lam, tolerance, max_steps):
+    """Full steps from lam: (last iterate, its residual, steps, best iterate, its residual)."""
+    n = len(lam)
+    phi, active = np.zeros(n), np.zeros(n, np.bool_)
+    d_lam, d_u = np.zeros((n, 3)), np.zeros((n, 3))
+    p3, l3, u3 = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
+    best, best_residual = lam.copy(), np.inf
+    for count in range(max_steps + 1):
+        u = free.copy()
+        add_columns(w, lam, u)
+        largest = 0.0
+        for b in range(len(kind)):
+            s, e = start[b], start[b + 1]
+            block = w[s:e, s:e]
+            on = natural_map(kind[b], data[b], h, block, u[s:e], lam[s:e], p3, l3, u3)
+            largest = max(largest, error(kind[b], data[b], h, block, u[s:e], lam[s:e], p3))
+            for i in range(e - s):
+                phi[s + i] = p3[i]
+                active[s + i] = on
+                for j in range(e - s):
+                    d_lam[s + i, j] = l3[i, j]
+                    d_u[s + i, j] = u3[i, j]
+        if largest < best_residual:
+            best[:] = lam
+            best_residual = largest
+        if largest <= tolerance or count == max_steps or not np.isfinite(largest):
+            break
+        lam = lam + _step(w, kind, start, data, h, lam, u, phi, d_lam, d_u, active)
+    return lam, largest, count, best, best_residual
 
 
 def solve_by_newton(problem: Problem, guess: Array, settings: NewtonSettings) -> Solution:
-    """Newton with sweeps in front and as a fall-back."""
-    p = problem
-    lam = guess.copy()
-    best, best_residual = lam, np.inf
-    sweeps = steps = 0
-    for attempt in range(settings.rounds):
-        count = settings.first_sweeps * (1 + attempt // 4)
-        u = p.free + p.w @ lam
-        sweep(p.w, p.kind, p.start, p.data, p.h, lam, u, count)
-        sweeps += count
-        for _ in range(settings.max_steps):
-            u = p.free + p.w @ lam
+    """Newton with sweeps in front, softened stages when it wanders, and sweeps as a fall-back."""
+    p, tolerance = problem, settings.tolerance
+    hard = softened(p, 1.0)
+    start = guess.copy()
+    u = p.free + hard @ start
+    sweep(hard, p.kind, p.start, p.data, p.h, start, u, settings.first_sweeps)
+    sweeps, steps = settings.first_sweeps, 0
+    best, best_residual = start, np.inf
+    for line in settings.stages:
+        lam = start
+        for factor in line:
+            w = hard if factor == 1.0 else softened(p, factor)
+            enough = tolerance if factor == 1.0 else 1e4 * tolerance
             try:
-                left, step = _newton_step(
-                    p.w, p.kind, p.start, p.data, p.h, lam, u, settings.tolerance
+                lam, left, count, found, found_residual = _newton(
+                    w, p.free, p.kind, p.start, p.data, p.h, lam, enough, settings.max_steps
                 )
-            except np.linalg.LinAlgError:
+            except np.linalg.LinAlgError:  # two rows that are one: leave them to the next line
                 break
-            if left < best_residual:
-                best, best_residual = lam, left
-            if left <= settings.tolerance:
-                return Solution(lam, left, True, sweeps, steps)
-            lam = lam + step
-            steps += 1
-            if not np.all(np.isfinite(lam)):
+            steps += count
+            if factor == 1.0 and found_residual < best_residual:
+                best, best_residual = found, found_residual
+            if not left <= enough:
                 break
-        lam = best.copy()
-    return Solution(best, best_residual, False, sweeps, steps)
+        if best_residual <= tolerance:
+            return Solution(best, best_residual, True, sweeps, steps)
+    lam = best.copy()
+    u = p.free + hard @ lam
+    sweep(hard, p.kind, p.start, p.data, p.h, lam, u, settings.last_sweeps)
+    left = residual(hard, p.kind, p.start, p.data, p.h, lam, p.free + hard @ lam)
+    return Solution(lam, left, left <= tolerance, sweeps + settings.last_sweeps, steps)

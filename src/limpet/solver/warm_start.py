@@ -13,7 +13,7 @@ Array = np.ndarray
 
 
 def contact_keys(contacts: Contacts, offset: Array) -> Array:
-    """(k,) int64: a vertex contact is known by its vertex and the other body; edges are not (-1)."""
+    """(k,) int64: a vertex contact is known by its vertex and the other body; -1 for edges."""
     corner_a = contacts.vertices_a[:, 0].astype(np.int64) + offset[contacts.body_a]
     corner_b = contacts.vertices_b[:, 0].astype(np.int64) + offset[contacts.body_b]
     by_b = contacts.kind == FACE_VERTEX

@@ -1,0 +1,74 @@
+"""Bodies under test and random rows over their surfaces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limpet.bodies.contract import Rows, rows_times, rows_transpose_times
+from limpet.bodies.rigid import RigidBody
+from limpet.bodies.soft import Material, SoftBody
+from limpet.geometry.cup import cup
+from limpet.geometry.shapes import RigidShape, box, soft_box
+
+RUBBER = Material(young=4e6, poisson=0.45)
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+
+def crooked() -> RigidShape:
+    """A box sheared and moved: three different moments of inertia, none along an axis."""
+    shape = box(0.05, 0.03, 0.02, (2, 2, 1))
+    shear = np.array([[1.0, 0.3, -0.2], [0.0, 1.1, 0.4], [0.2, 0.0, 0.9]])
+    return RigidShape("crooked", shape.points @ shear.T + [0.2, -0.1, 0.3], shape.triangles)
+
+
+# Every kind of body, free and held: the contract's tests run over all of them.
+BODIES = {
+    "soft box of hex20": lambda: SoftBody(
+        "a", soft_box(0.02, 0.02, 0.03, (2, 2, 2)), RUBBER, 0.02
+    ),
+    "soft box of tet4": lambda: SoftBody(
+        "b", soft_box(0.02, 0.02, 0.03, (3, 3, 3), "tet4"), RUBBER, 0.02
+    ),
+    "cup": lambda: SoftBody("c", cup(nodes=220), RUBBER, 0.02),
+    "held cup": lambda: held(cup(nodes=220)),
+    "held cup of tet4": lambda: held(cup(nodes=220, element="tet4")),
+    "rigid": lambda: RigidBody("d", crooked(), 0.2),
+    "fixed rigid": lambda: RigidBody("e", crooked(), 0.2, fixed=True),
+}
+
+
+def held(shape):
+    return SoftBody("held", shape, RUBBER, 0.02, driven=shape.region("top"))
+
+
+@pytest.fixture(params=list(BODIES))
+def body(request):
+    return BODIES[request.param]()
+
+
+def random_rows(rng, n_vertices, sparse, dense=0):
+    """Rows of 1 to 6 vertices with random vectors, and `dense` rows over every vertex."""
+    counts = [*rng.integers(1, 7, size=sparse), *([n_vertices] * dense)]
+    vertex = [rng.permutation(n_vertices)[:c] for c in counts]
+    order = rng.permutation(len(counts))  # dense rows anywhere
+    vertex = [vertex[i] for i in order]
+    start = np.cumsum([0, *(len(v) for v in vertex)]).astype(np.int32)
+    flat = np.concatenate([*vertex, np.zeros(0)]).astype(np.int32)
+    return Rows(start, flat, rng.normal(size=(len(flat), 3)))
+
+
+def times(rows, v):
+    return rows_times(rows.start, rows.vertex, rows.vector, v)
+
+
+def transpose_times(rows, multiplier, n):
+    return rows_transpose_times(rows.start, rows.vertex, rows.vector, multiplier, n)
+
+
+def stir(body, rng, h):
+    """Set the body going: velocities by random impulses, a few steps of its own."""
+    for step in range(3):
+        body.free_velocity(h, GRAVITY, step * h)
+        body.apply(1e-4 * rng.normal(size=(body.n_surface, 3)))
+        body.advance(h)
