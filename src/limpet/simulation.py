@@ -47,10 +47,6 @@ class Settings:
     def __post_init__(self) -> None:
         require_positive("sealing", self.sealing, " m")
         require_positive("alarm", self.alarm, " m")
-        if self.sealing >= self.alarm:
-            raise LimpetError(
-                f"sealing = {self.sealing:g} m: expected less than alarm = {self.alarm:g} m"
-            )
 
 
 @dataclass(frozen=True)
@@ -77,12 +73,8 @@ class Simulation:
         ]
         soft = [isinstance(b, SoftBody) for b in self.bodies]
         order = sorted(range(len(soft)), key=lambda i: not soft[i])  # soft bodies bear the contacts
-        self._pairs = [
-            (a, b)
-            for k, a in enumerate(order)
-            for b in order[k + 1 :]
-            if soft[a] or soft[b] or not (self.bodies[a].prescribed and self.bodies[b].prescribed)  # type: ignore[union-attr]
-        ]
+        self._pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :]]
+        self._movable = np.array([b.movable for b in self.bodies])
         self._friction = np.zeros((len(soft), len(soft)))
         for a, b in self._pairs:
             mu = world.friction_between(self.bodies[a].name, self.bodies[b].name)
@@ -122,18 +114,18 @@ class Simulation:
         clock, h, world = _Clock(), self.h, self.world
         before = [b.momentum() for b in self.bodies]
         start = [b.get_state() for b in self.bodies]
+        x, contacts = self._ahead or self._detect()  # at x, found at the end of the last step
+        clock.lap("collision")
 
         for body in self.bodies:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
         clock.lap("free")
 
-        x, contacts = self._detect() if self._ahead is None else self._ahead
-        clock.lap("collision")
-
         self._air, remeshed = self._cavities.update(self._air, x, contacts, h)  # P 4, eq 15
         cavities = self._air.cavities
         clock.lap("cavities")
 
+        contacts = self._effective(contacts)
         for attempt in range(1 + RETRIES):
             rows = self._rows(contacts, cavities)
             problem = self._problem(rows, contacts, cavities)  # P eq 7, 10
@@ -157,7 +149,8 @@ class Simulation:
             for body, state in zip(self.bodies, start):  # something came from afar: look further
                 body.set_state(state)
                 body.apply(np.zeros((body.n_surface, 3)))
-            contacts = self._detect(reach=float(np.abs(self._ahead[0] - x).max()))[1]
+            reach = float(np.abs(self._ahead[0] - x).max())
+            contacts = self._effective(self._detect(reach)[1])
 
         rates = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
         k = len(contacts)
@@ -176,13 +169,19 @@ class Simulation:
         at vertices that do not face the other body.
         """
         where = [b.surface_positions() for b in self.bodies]
-        alarm = self.settings.alarm
+        alarm = max(self.settings.alarm, 1.2 * self.settings.sealing)
         alarm += reach or self.h * float(np.abs(self._surface_velocities()).max())
         contacts = detect(self._colliders, where, self._pairs, alarm, facing=reach is None)
         return np.concatenate(where), contacts
 
+    def _effective(self, contacts: Contacts) -> Contacts:
+        """The contacts that can carry a force: at least one of the two bodies gives way."""
+        moves = self._movable[contacts.body_a] | self._movable[contacts.body_b]
+        return contacts if moves.all() else contacts.take(moves)
+
     def _missed(self, used: Contacts, after: Contacts) -> bool:
         """Whether a vertex that made no contact before the step is inside a body after it."""
+        after = self._effective(after)
         deep = after.gap < -OVERLAP
         if not deep.any():
             return False

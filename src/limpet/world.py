@@ -12,7 +12,7 @@ from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import Material, SoftBody
 from limpet.cavity.gas import Atmosphere
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.geometry.check import check_surface
+from limpet.geometry.check import check_apart, check_surface
 from limpet.geometry.shapes import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.surface import Surface
 
@@ -142,6 +142,7 @@ class World:
             raise LimpetError("the world is empty: add a body first")
         bodies: list[SoftBody | RigidBody] = []
         surfaces: list[Surface] = []
+        placed: list[tuple[str, Array, Array]] = []
         for spec in self.specs.values():
             region, motion = self.drives.get(spec.name, (None, None))
             if isinstance(spec, SoftSpec):
@@ -154,7 +155,9 @@ class World:
             else:
                 points, triangles = spec.shape.points, spec.shape.triangles
                 bodies.append(RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion))
-            surfaces.append(check_surface(points, triangles, spec.name))
+            surfaces.append(check_surface(points, triangles, f"surface of '{spec.name}'"))
+            placed.append((spec.name, points, triangles))
+        check_apart(placed)
         return bodies, surfaces
 
     def _new_name(self, name: str | None, kind: str) -> str:

@@ -1,4 +1,4 @@
-"""P table 1, row 'ground': time by phase, for the paper's linear tets and for our default element."""
+"""P table 1, row 'ground': time by phase, for the paper's linear tets and for our default."""
 
 from __future__ import annotations
 

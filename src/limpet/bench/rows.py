@@ -49,15 +49,23 @@ def run(progress: Progress) -> Result:
                 constraints,
                 compliance,
                 total,
-            )  # fmt: skip
+            )
         )
     table = Table(
         "rows: time per step as the block's collision mesh grows (cup of linear tets)",
         (
-            "coll. nodes", "rows", "compliance [ms]", "solve [ms]", "total [ms]", "converged",
-            "P coll. nodes", "P rows", "P compliance [ms]", "P total [ms]",
+            "coll. nodes",
+            "rows",
+            "compliance [ms]",
+            "solve [ms]",
+            "total [ms]",
+            "converged",
+            "P coll. nodes",
+            "P rows",
+            "P compliance [ms]",
+            "P total [ms]",
         ),
         tuple(rows),
-        (f"mean over {STEPS} steps from the start of the pull, each step's least of {REPEATS} runs",),
-    )  # fmt: skip
+        (f"mean over {STEPS} steps of the early pull, each step's least of {REPEATS} runs",),
+    )
     return Result((table,), ok=converged)

@@ -356,10 +356,11 @@ def _offsets(
     sealing: float,
 ) -> Array:
     shift = np.zeros((len(gap), 3))
-    # Exact touch is arbitrary in a union: pushed vertices go to gap = -sealing, pulled to +sealing.
+    # Exact touch is arbitrary in a union: pushed vertices go to gap = -sealing; pulled ones move by
+    # the sealing distance all alike, so that what lies deeper than they do stays deeper.
     for v in range(len(gap)):
         if role[v] != 0 and leads[body[v], body[face[v, 0]]]:
-            step = sealing - gap[v] if role[v] == PULL else -sealing - gap[v]
+            step = sealing - min(gap[v], 0.0) if role[v] == PULL else -sealing - gap[v]
             for i in range(3):
                 shift[v, i] = step * away[v, i]
     for v in range(len(gap)):

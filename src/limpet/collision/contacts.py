@@ -35,6 +35,10 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.gap)
 
+    def take(self, which: Array) -> Contacts:
+        """Some of the contacts, by mask or index."""
+        return Contacts(**{f.name: getattr(self, f.name)[which] for f in fields(Contacts)})
+
     @staticmethod
     def none() -> Contacts:
         return Contacts.of_rows(0, 0, np.empty((0, 7), np.int32), np.empty((0, 10)))

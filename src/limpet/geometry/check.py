@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from limpet.errors import MeshError
 from limpet.geometry.bvh import build_tree, self_intersections
 from limpet.geometry.surface import Surface, surface_topology, triangle_normals, volume
+from limpet.geometry.union import union
 
 Array = np.ndarray
 
 LARGEST = 100.0  # [m] a larger body was most likely given in millimetres
 THINNEST = 1e-12  # a triangle's area over the square of the surface's extent
+TOUCH = 1e-5  # share of the smaller body that two bodies may have in common at the start
 SAME_PLACE = 1e-9  # distance of doubled vertices over the surface's extent
 
 
@@ -78,6 +82,21 @@ def check_surface(x: Array, triangles: Array, name: str = "surface") -> Surface:
             f"{pairs[0].tolist()}: expected a simple surface; repair it or unite its parts"
         )
     return surface
+
+
+def check_apart(bodies: Sequence[tuple[str, Array, Array]]) -> None:
+    """Refuse bodies (name, vertices, triangles) that overlap by more than a touch."""
+    for i, (one, x, t) in enumerate(bodies):
+        for other, y, u in bodies[i + 1 :]:
+            if np.any(x.min(axis=0) >= y.max(axis=0)) or np.any(y.min(axis=0) >= x.max(axis=0)):
+                continue
+            own, its = volume(x, t), volume(y, u)
+            shared = own + its - float(union([(x, t), (y, u)]).shell_volume.sum())
+            if shared > TOUCH * min(own, its):
+                raise MeshError(
+                    f"'{one}' and '{other}' overlap at the start, by {1e9 * shared:.3g} mm^3: "
+                    "move one of them with position=(x, y, z)"
+                )
 
 
 def _doubled(x: Array, distance: float) -> int:

@@ -14,7 +14,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class SweepSettings:
-    tolerance: float = 1e-7  # of the residual (constraints.problem.error)
+    tolerance: float = 1e-6  # of the residual (constraints.problem.error)
     max_sweeps: int = 20000
 
 

@@ -26,7 +26,7 @@ Array = np.ndarray
 class NewtonSettings:
     tolerance: float = 1e-10  # of the residual (constraints.problem.error)
     first_sweeps: int = 10
-    max_steps: int = 10  # full steps at each stage
+    max_steps: int = 15  # full steps at each stage
     # factors on the rows' own compliance, tried one line after the other
     stages: tuple[tuple[float, ...], ...] = ((1.0,), (1e2, 1e1, 1.0), (1e4, 1e3, 1e2, 1e1, 1.0))
     last_sweeps: int = 3000  # when no line succeeds

@@ -1,0 +1,145 @@
+"""The step as a whole: saving, restoring, worlds that err, bodies without cups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import limpet as lp
+from limpet.scenes.registry import load
+
+
+def small_world(**changes) -> lp.World:
+    """A small cup over a block, as the README builds it."""
+    world = lp.World()
+    cup = world.add_soft(
+        lp.shapes.cup("standard", element="tet4", sectors=12, segments=7),
+        lp.Material(young=4e6, poisson=0.45),
+        mass=0.020,
+        name="cup",
+        position=(0.0, 0.0, 0.2e-3),
+    )
+    world.add_rigid(lp.shapes.box(0.06, 0.06, 0.03), mass=0.19, name="block", fixed=True)
+    world.drive(cup["top"], lp.motion.path([(0.0, 0.0), (0.2, -2e-3), (0.5, 3e-3)]))
+    return world
+
+
+def test_save_restore_continue_is_bit_identical() -> None:
+    straight = lp.Simulation(small_world())
+    first = [straight.step() for _ in range(12)]
+    state = straight.save()
+    expected = [straight.step() for _ in range(15)]
+    assert first[-1].cavities  # in the middle of a suction
+    resumed = lp.Simulation(small_world())
+    resumed.restore(state)
+    for report in expected:
+        again = resumed.step()
+        assert again.time == report.time
+        assert again.cavities == report.cavities
+        assert np.array_equal(again.drives["cup"], report.drives["cup"])
+    for one, two in zip(straight.bodies, resumed.bodies):
+        for key, value in one.get_state().items():
+            assert np.array_equal(value, two.get_state()[key])
+
+
+def test_saving_does_not_disturb_the_run() -> None:
+    one, two = lp.Simulation(small_world()), lp.Simulation(small_world())
+    for _ in range(20):
+        two.save()
+        assert np.array_equal(one.step().drives["cup"], two.step().drives["cup"])
+
+
+def test_a_state_of_another_world_is_refused() -> None:
+    sim = lp.Simulation(small_world())
+    other = lp.World()
+    other.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0)
+    with pytest.raises(lp.LimpetError, match="1 bodies, this world 2"):
+        sim.restore(lp.Simulation(other).save())
+
+
+def test_a_block_falls_and_comes_to_rest_on_another() -> None:
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.2, 0.2, 0.02), 1.0, name="ground", fixed=True)
+    world.add_rigid(lp.shapes.box(0.04, 0.04, 0.04), 0.5, name="box", position=(0, 0, 0.05))
+    sim = lp.Simulation(world)
+    reports = list(sim.run(1.0))
+    assert sim.bodies[1].surface_positions()[:, 2].min() == pytest.approx(0.0, abs=2e-5)
+    assert np.abs(sim.bodies[1].v).max() < 1e-6
+    assert all(r.converged for r in reports)
+    assert max(r.balance_error for r in reports) < 1e-9
+
+
+@pytest.mark.parametrize("mu, slides", [(0.3, True), (0.5, False)])
+def test_a_block_on_an_incline_slides_when_friction_is_too_small(mu, slides) -> None:
+    angle = np.arctan(0.4)
+    world = lp.World(gravity=9.81 * np.array([np.sin(angle), 0.0, -np.cos(angle)]), friction=mu)
+    world.add_rigid(lp.shapes.box(2.0, 0.2, 0.02), 1.0, name="ramp", fixed=True)
+    world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 0.5, name="box", position=(0, 0, 0.02))
+    sim = lp.Simulation(world)
+    for _ in sim.run(0.5):
+        pass
+    travel = sim.bodies[1].centre[0]
+    if slides:
+        acceleration = 9.81 * (np.sin(angle) - mu * np.cos(angle))
+        assert travel == pytest.approx(0.5 * acceleration * 0.5**2, rel=0.03)
+    else:
+        assert abs(travel) < 1e-5
+
+
+def test_lift_off_needs_no_cavity_when_nothing_is_sealed() -> None:
+    """A cup over the block's corner traps nothing and pulls nothing."""
+    world = lp.World()
+    cup = world.add_soft(
+        lp.shapes.cup("standard", element="tet4", sectors=12, segments=7),
+        lp.Material(4e6, 0.45),
+        0.020,
+        position=(0.03, 0.03, 0.2e-3),
+        name="cup",
+    )
+    world.add_rigid(lp.shapes.box(0.06, 0.06, 0.03), 1.0, fixed=True)
+    world.drive(cup["top"], lp.motion.path([(0.0, 0.0), (0.2, -2e-3), (0.4, 2e-3)]))
+    reports = list(lp.Simulation(world).run(0.4))
+    assert not any(r.cavities for r in reports)
+    assert max(r.drives["cup"][2] for r in reports) < 1.0
+
+
+def test_ring_models_are_ordered() -> None:
+    """Pressure that ends further out pulls harder, while the ring is wide."""
+    pulls = {}
+    for ring in lp.Ring:
+        scene = load("ground", {"speed": "10 mm/s"})
+        sim = lp.Simulation(scene.world, settings=lp.Settings(ring=ring))
+        pulls[ring] = list(sim.run(1.1))[-1].drives["cup"][2]
+    assert 1.03 * pulls[lp.Ring.INNER] < pulls[lp.Ring.MIDDLE] < 0.98 * pulls[lp.Ring.OUTER]
+
+
+def test_errors_are_one_clear_line() -> None:
+    world = small_world()
+    with pytest.raises(lp.LimpetError, match="time step h = 0 s"):
+        lp.Simulation(world, h=0.0)
+    with pytest.raises(lp.LimpetError, match="no region 'topp'; did you mean 'top'"):
+        world.specs["cup"]["topp"]
+    with pytest.raises(lp.LimpetError, match="has a drive already"):
+        world.drive(world.specs["cup"]["top"], lp.motion.path([(0.0, 0.0)]))
+    with pytest.raises(lp.LimpetError, match="mass of 'box' = -1 kg"):
+        world.add_rigid(lp.shapes.box(1, 1, 1), -1.0)
+    with pytest.raises(lp.LimpetError, match="empty"):
+        lp.Simulation(lp.World())
+    with pytest.raises(lp.LimpetError, match="a body of that name"):
+        world.add_rigid(lp.shapes.box(1, 1, 1), 1.0, name="cup")
+
+
+def test_overlapping_bodies_are_refused() -> None:
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="a")
+    world.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="b", position=(0.02, 0.0, 0.03))
+    with pytest.raises(lp.LimpetError, match="'a' and 'b' overlap"):
+        lp.Simulation(world)
+
+
+def test_numbers_that_leave_the_finite_end_the_run() -> None:
+    sim = lp.Simulation(small_world())
+    sim.step()
+    sim.bodies[0].v[:] = np.inf
+    with pytest.raises(lp.LimpetError, match="step 2"), np.errstate(all="ignore"):
+        sim.step()
