@@ -37,7 +37,7 @@ class Settings:
     """How a step is computed; the physics stands in the World."""
 
     sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
-    alarm: float = 2.5e-4  # [m] contacts are looked for within this distance, plus what h covers
+    alarm: float = 1e-4  # [m] contacts are looked for within this distance, plus what h covers
     ring: Ring = Ring.OUTER  # where in the contact ring the pressure ends
     remesh: float = 0.003  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     union_every_step: bool = False

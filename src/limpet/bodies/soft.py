@@ -173,7 +173,8 @@ class SoftBody:
             shape,
         )
         self.mass_damping = material.mass_damping
-        self.order = _elimination(shape.cells, is_driven)  # order[new] = node of the shape
+        rim = shape.regions.get("rim", np.zeros(0, np.int32))  # where contacts are expected
+        self.order = _elimination(shape.cells, is_driven, rim)  # order[new] = node of the shape
         new = np.empty(n, np.int32)
         new[self.order] = np.arange(n, dtype=np.int32)
         self.n_free = int((~is_driven).sum())
@@ -337,15 +338,16 @@ def _spread(start: Array, nodes: Array, weights: Array, impulse: Array, out: Arr
                 out[nodes[k], d] += weights[k] * impulse[i, d]
 
 
-def _elimination(cells: dict[str, Array], driven: Array) -> Array:
-    """Free nodes in a fill-reducing order, then the driven ones."""
+def _elimination(cells: dict[str, Array], driven: Array, rim: Array) -> Array:
+    """Free nodes in a fill-reducing order, those of the rim at its end, then the driven ones."""
     free = np.flatnonzero(~driven)
     local = np.full(len(driven), -1, np.int32)
     local[free] = np.arange(len(free), dtype=np.int32)
     i = np.concatenate([np.repeat(c, c.shape[1], axis=1).ravel() for c in cells.values()])
     j = np.concatenate([np.tile(c, (1, c.shape[1])).ravel() for c in cells.values()])
     both = (local[i] >= 0) & (local[j] >= 0)
-    order = symbolic.elimination_order(len(free), local[i][both], local[j][both])
+    late = local[rim][local[rim] >= 0]
+    order = symbolic.elimination_order(len(free), local[i][both], local[j][both], late)
     return np.concatenate([free[order], np.flatnonzero(driven)]).astype(np.int32)
 
 

@@ -1,4 +1,4 @@
-"""15-node wedge: closes a revolved mesh of hexahedra at its axis. 3 x 2 points, as hex20."""
+"""15-node wedge: closes a revolved mesh of hexahedra at its axis. 3 x 3 points."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _gradient(xi: Array) -> Array:
     return out
 
 
-_POINTS, _WEIGHTS = gauss_wedge(3, 2)
+_POINTS, _WEIGHTS = gauss_wedge(3, 3)
 _MASS_POINTS, _MASS_WEIGHTS = gauss_wedge(6, 3)
 
 WEDGE15 = Element(

@@ -7,6 +7,7 @@ the profile, finer towards the lip, two layers in the stem, wedges at the axis.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -85,7 +86,8 @@ def cup(
 ) -> SoftShape:
     """A cup at about the given number of `nodes`, or with explicit sectors and wall segments.
 
-    Regions: "top" (the stem's upper face, what a gripper holds), "lip".
+    Regions: "top" (the stem's upper face, what a gripper holds), "lip" (its edge), "rim" (the
+    underside next to the lip, where it touches).
     """
     if isinstance(profile, str):
         if profile not in PROFILES:
@@ -139,16 +141,18 @@ def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> 
     arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items() if block}
     points = np.array(grid.points)
     collision = _collision_surface(grid, hub, segments)
-    top = np.array(
-        sorted(n for (i, _, k), n in grid.ids.items() if k == order * (1 + STEM_LAYERS)),
-        dtype=np.int32,
-    )
-    lip = np.array(
-        sorted(n for (i, _, _), n in grid.ids.items() if i == order * segments), dtype=np.int32
-    )
-    return SoftShape(
-        f"cup {profile.name}", points, arrays, collision, boundary(arrays), {"top": top, "lip": lip}
-    )
+    end, rim = order * segments, order * (segments - _rim(segments))
+    regions = {
+        "top": grid.nodes(lambda i, k: k == order * (1 + STEM_LAYERS)),
+        "lip": grid.nodes(lambda i, k: i == end),
+        "rim": grid.nodes(lambda i, k: i >= rim and k == 0),
+    }
+    return SoftShape(f"cup {profile.name}", points, arrays, collision, boundary(arrays), regions)
+
+
+def _rim(segments: int) -> int:
+    """How many of the wall's segments, from the lip inward, have a fine collision surface."""
+    return max(1, round(RIM * segments))
 
 
 def _stations(profile: CupProfile, hub: int, segments: int, order: int) -> Array:
@@ -190,6 +194,11 @@ class _Grid:
             self.ids[key] = len(self.points)
             self.points.append(self.position(*key))
         return self.ids[key]
+
+    def nodes(self, where: Callable[[int, int], bool]) -> Array:
+        """The nodes whose (station, layer) satisfy `where`."""
+        found = sorted(n for (i, _, k), n in self.ids.items() if where(i, k))
+        return np.array(found, dtype=np.int32)
 
     def quadratic_cell(self, corner: tuple[int, int, int]) -> list[int]:
         i, j, k = corner
@@ -236,10 +245,11 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
     order, m = grid.order, grid.sectors
     fine = order * m if order == 2 else m  # angular steps of a fine ring
     coarse = m if order == 2 else m // 2 if m >= 16 else m
-    lip = max(1, round(RIM * segments))
+    lip = _rim(segments)
     last = order * segments
     rings: list[tuple[int, int, int]] = []  # (station, layer, angular count), from below to the top
-    inner = [order * i for i in range(hub, segments - lip, 1 if order == 2 else 2)]
+    # every node ring of a quadratic mesh, every other one of a linear mesh
+    inner = range(1, order * (segments - lip), 1 if order == 2 else 2)
     rings += [(i, 0, coarse) for i in inner]
     rings += [(i, 0, fine) for i in range(last - order * lip, last + 1)]
     rings += [(last, order, fine)]

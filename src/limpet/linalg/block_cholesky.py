@@ -106,14 +106,21 @@ def _factorise(
             width = 3 * (first[t + 1] - first[t])
             target = panels[panel_start[t] : panel_start[t + 1]].reshape(-1, width)
             rows = place[place_start[u] : place_start[u + 1]]
-            for j in range(b - a):
-                c = 3 * rows[j]  # a target's own columns are its first rows
-                for i in range(j, len(rows)):
-                    r = 3 * rows[i]
-                    for d in range(3):
-                        target[r + d, c] -= product[3 * i + d, 3 * j]
-                        target[r + d, c + 1] -= product[3 * i + d, 3 * j + 1]
-                        target[r + d, c + 2] -= product[3 * i + d, 3 * j + 2]
+            # a target's own columns are its first rows; what falls above its diagonal is not read
+            run = rows[b - a - 1] - rows[0] == b - a - 1
+            for i in range(len(rows)):
+                for d in range(3):
+                    line, source = target[3 * rows[i] + d], product[3 * i + d]
+                    if run:
+                        c = 3 * rows[0]
+                        for j in range(3 * (b - a)):
+                            line[c + j] -= source[j]
+                    else:
+                        for j in range(b - a):
+                            c = 3 * rows[j]
+                            line[c] -= source[3 * j]
+                            line[c + 1] -= source[3 * j + 1]
+                            line[c + 2] -= source[3 * j + 2]
     return -1
 
 

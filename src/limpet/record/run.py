@@ -68,7 +68,8 @@ def _draw(recorder: Recorder, summary: Summary) -> None:
     plots = recorder.folder / "plots"
     plots.mkdir(exist_ok=True)
     plot_history(recorder.rows, summary, plots / "history.png")
-    plot_sections(list(recorder.frames.values()), plots / "section.png")
+    frames = sorted(recorder.frames.values(), key=lambda frame: frame.time)
+    plot_sections(frames, plots / "section.png")
 
 
 @contextlib.contextmanager
