@@ -23,6 +23,7 @@ ORDER = (
     ("pressure_field",),
     ("constraints",),
     ("solver",),
+    ("world",),
     ("simulation",),
     ("scenes",),
     ("record",),

@@ -102,6 +102,11 @@ def cup(
                 f"cup nodes = {nodes}: expected 150 or more (434 is the papers' size)"
             )
         sectors, segments = _budget(element, nodes)
+    if sectors < 6 or segments < 3 or (element == "tet4" and sectors % 2):
+        raise LimpetError(
+            f"cup sectors = {sectors}, segments = {segments}: expected 6 sectors and 3 segments or "
+            "more, for tet4 an even number of sectors"
+        )
     return _revolve(profile, element, sectors, segments)
 
 
@@ -147,7 +152,7 @@ def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> 
         "lip": grid.nodes(lambda i, k: i == end),
         "rim": grid.nodes(lambda i, k: i >= rim and k == 0),
     }
-    return SoftShape(f"cup {profile.name}", points, arrays, collision, boundary(arrays), regions)
+    return SoftShape("cup", points, arrays, collision, boundary(arrays), regions)
 
 
 def _rim(segments: int) -> int:

@@ -12,7 +12,17 @@ from limpet.geometry.cup import cup
 from limpet.geometry.rotation import rotation_matrix
 from limpet.geometry.shapes import box
 from limpet.scenes.registry import SceneParameters, scene
-from limpet.units import AmountRate, Angle, Length, Mass, Pressure, Speed, Time
+from limpet.units import (
+    AmountRate,
+    Angle,
+    Length,
+    Mass,
+    NotNegative,
+    Positive,
+    Pressure,
+    Speed,
+    Time,
+)
 from limpet.world import World
 
 CLEARANCE = 0.5e-3  # [m] between the lip and the block at the start
@@ -21,24 +31,24 @@ CLEARANCE = 0.5e-3  # [m] between the lip and the block at the start
 class CupParameters(SceneParameters):
     """The papers' cup, and how it is pressed on."""
 
-    young: Pressure = Field(4e6, description="Young's modulus of the cup")
-    poisson: float = Field(0.45, description="Poisson's ratio of the cup")
-    cup_mass: Mass = Field(0.020, description="mass of the cup")
+    young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
+    poisson: float = Field(0.45, gt=-1.0, lt=0.5, description="Poisson's ratio of the cup")
+    cup_mass: Positive[Mass] = Field(0.020, description="mass of the cup")
     profile: str = Field("standard", description="profile of the cup")
     element: str = Field("hex20", description="element of the cup: hex20 or tet4")
-    nodes: int = Field(434, description="nodes of the cup's mesh, about")
+    nodes: int = Field(434, ge=150, description="nodes of the cup's mesh, about")
     sectors: int | None = Field(None, description="round the axis; with segments, instead of nodes")
     segments: int | None = Field(None, description="of the wall from axis to lip")
     friction: float = Field(0.5, ge=0.0, description="between cup and block")
-    push: Length = Field(
-        3e-3, gt=0.0, description="how far the stem goes down after the lip touches"
+    push: Positive[Length] = Field(
+        3e-3, description="how far the stem goes down after the lip touches"
     )
-    push_time: Time = Field(0.5, gt=0.0, description="for the way down")
-    hold: Time = Field(0.2, gt=0.0, description="before it is pulled")
-    speed: Speed = Field(5e-3, gt=0.0, description="of the pull")
-    leak: AmountRate = Field(0.0, ge=0.0, description="air that leaks into the cavity")
-    overpressure: Pressure = Field(
-        0.0, ge=0.0, description="above the atmosphere, before air blows out"
+    push_time: Positive[Time] = Field(0.5, description="for the way down")
+    hold: Positive[Time] = Field(0.2, description="before it is pulled")
+    speed: Positive[Speed] = Field(5e-3, description="of the pull")
+    leak: NotNegative[AmountRate] = Field(0.0, description="air that leaks into the cavity")
+    overpressure: NotNegative[Pressure] = Field(
+        0.0, description="above the atmosphere, before air blows out"
     )
     tilt: Angle = Field(0.0, description="turns the whole scene about the axis (1, 2, 0)")
     shift: Length = Field(0.0, description="moves the whole scene along x and y")
@@ -60,7 +70,7 @@ class CupParameters(SceneParameters):
 
 class GroundParameters(CupParameters):
     duration: Time = 3.3
-    block_edge: Length = Field(0.06, gt=0.0, description="edge of the block's top")
+    block_edge: Positive[Length] = Field(0.06, description="edge of the block's top")
     block_divisions: int = Field(1, ge=1, description="cells along the block's edges")
 
 

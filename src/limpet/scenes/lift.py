@@ -7,7 +7,7 @@ from pydantic import Field
 from limpet.geometry.shapes import box
 from limpet.scenes.ground import CupParameters, cup_over
 from limpet.scenes.registry import scene
-from limpet.units import Length, Mass, Time
+from limpet.units import Length, Mass, Positive, Time
 from limpet.world import World
 
 GROUND = 0.1  # [m] half the edge of the plate that the block stands on
@@ -15,8 +15,8 @@ GROUND = 0.1  # [m] half the edge of the plate that the block stands on
 
 class LiftParameters(CupParameters):
     duration: Time = 3.6
-    block_mass: Mass = Field(0.19, gt=0.0, description="mass of the block")
-    rise: Length = Field(0.012, gt=0.0, description="how far the stem goes up; then it rests")
+    block_mass: Positive[Mass] = Field(0.19, description="mass of the block")
+    rise: Positive[Length] = Field(0.012, description="how far the stem goes up; then it rests")
 
     def stroke(self) -> list[tuple[float, float]]:
         """As `ground`, but the pull ends after the rise."""
