@@ -10,7 +10,7 @@ READY := .venv/.ready
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: run test lint setup
+.PHONY: run test lint setup clean
 
 run: setup
 	$(BIN)/limpet run ground --out runs/ground --force
@@ -43,3 +43,7 @@ $(READY): pyproject.toml constraints.txt
 	        -e '.[dev]' -c constraints.txt; \
 	fi
 	@touch $@
+
+# numba's cache sees a change in a kernel's own file, not in one that it calls: clear it after both.
+clean:
+	find src \( -name '*.nbi' -o -name '*.nbc' \) -delete

@@ -238,6 +238,11 @@ class Simulation:
         guess = np.zeros(len(problem.free))
         if self.settings.warm_start:
             guess = self._memory.recall(keys, contacts.normal, ids)
+        if not np.all(np.isfinite(problem.free)):
+            raise DivergedError(
+                f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
+                "lower the time step"
+            )
         if isinstance(self.settings.solver, NewtonSettings):
             solution = solve_by_newton(problem, guess, self.settings.solver)
         else:

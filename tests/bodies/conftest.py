@@ -24,15 +24,13 @@ def crooked() -> RigidShape:
 
 # Every kind of body, free and held: the contract's tests run over all of them.
 BODIES = {
-    "soft box of hex20": lambda: SoftBody(
-        "a", soft_box(0.02, 0.02, 0.03, (2, 2, 2)), RUBBER, 0.02
-    ),
+    "soft box of hex20": lambda: SoftBody("a", soft_box(0.02, 0.02, 0.03, (2, 2, 2)), RUBBER, 0.02),
     "soft box of tet4": lambda: SoftBody(
         "b", soft_box(0.02, 0.02, 0.03, (3, 3, 3), "tet4"), RUBBER, 0.02
     ),
-    "cup": lambda: SoftBody("c", cup(nodes=220), RUBBER, 0.02),
-    "held cup": lambda: held(cup(nodes=220)),
-    "held cup of tet4": lambda: held(cup(nodes=220, element="tet4")),
+    "cup": lambda: SoftBody("c", cup(nodes=300), RUBBER, 0.02),
+    "held cup": lambda: held(cup(nodes=300)),
+    "held cup of tet4": lambda: held(cup(nodes=300, element="tet4")),
     "rigid": lambda: RigidBody("d", crooked(), 0.2),
     "fixed rigid": lambda: RigidBody("e", crooked(), 0.2, fixed=True),
 }

@@ -40,26 +40,32 @@ def test_free_fall_adds_exactly_the_weight_to_the_momentum(element):
 
 
 def test_a_resting_body_falls_without_deforming():
-    body = SoftBody("a", cup(nodes=220), RUBBER, 0.02)
+    body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     h = 0.01
     for step in range(5):
         body.free_velocity(h, GRAVITY, step * h)
         body.advance(h)
-    np.testing.assert_allclose(body.v, np.broadcast_to(5 * h * GRAVITY, body.v.shape), atol=1e-11)
-    np.testing.assert_allclose(body.x - body.rest - 15 * h**2 * GRAVITY, 0.0, atol=1e-13)
+    # round-off: A has a condition of some 1e8, so 1e-8 of the speed is what could be asked at most
+    speed, fall = 5 * h * GRAVITY, 15 * h**2 * GRAVITY
+    np.testing.assert_allclose(body.v, np.broadcast_to(speed, body.v.shape), atol=1e-9)
+    np.testing.assert_allclose(body.x - body.rest - fall, 0.0, atol=1e-11)
 
 
-def test_mass_damping_slows_the_fall_to_its_terminal_velocity():
-    body = SoftBody(
-        "a", soft_box(0.02, 0.02, 0.02, (1, 1, 1)), replace(RUBBER, mass_damping=5.0), 0.05
-    )
-    settle(body, GRAVITY, h=0.5, steps=60)
-    np.testing.assert_allclose(body.momentum() / 0.05, GRAVITY / 5.0, rtol=1e-9, atol=1e-12)
+def test_mass_damping_slows_the_fall_towards_its_terminal_velocity():
+    """v+ (1 + h a) = v + h g: after n steps g / a (1 - (1 + h a)^-n)."""
+    drag, h, steps = 5.0, 0.02, 30
+    shape = soft_box(0.02, 0.02, 0.02, (2, 2, 2))
+    body = SoftBody("a", shape, replace(RUBBER, mass_damping=drag), 0.05)
+    for step in range(steps):
+        body.free_velocity(h, GRAVITY, step * h)
+        body.advance(h)
+    expected = GRAVITY / drag * (1.0 - (1.0 + h * drag) ** -steps)
+    np.testing.assert_allclose(body.momentum() / 0.05, expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     "shape",
-    [cup(nodes=220), cup(nodes=220, element="tet4"), soft_box(*BAR, (1, 1, 4))],
+    [cup(nodes=300), cup(nodes=300, element="tet4"), soft_box(*BAR, (2, 2, 4))],
     ids=["cup", "cup of tet4", "bar"],
 )
 def test_the_drive_carries_the_weight_at_rest(shape):
@@ -71,53 +77,54 @@ def test_the_drive_carries_the_weight_at_rest(shape):
     np.testing.assert_allclose(wrench[3:], 0.0, atol=1e-7 * weight * 0.01)
 
 
-def test_a_beam_bends_as_in_the_book():
+@pytest.mark.parametrize(("divisions", "within"), [((2, 1, 8), 0.005), ((2, 2, 12), 0.002)])
+def test_a_beam_bends_as_in_the_book(divisions, within):
     """Own weight across a clamped bar: q L^4 / 8 E I, and q L^2 / 2 G A_s by shear."""
-    young, poisson, mass = 4e6, 0.3, 1e-4
-    shape = soft_box(*BAR, (1, 1, 8))
-    body = SoftBody(
-        "beam", shape, Material(young, poisson), mass, driven=shape.region("top"), motion=HOLD
-    )
+    young, mass = 4e6, 1e-4
+    shape = soft_box(*BAR, divisions)
+    top = shape.region("top")
+    body = SoftBody("beam", shape, Material(young, poisson=0.0), mass, driven=top, motion=HOLD)
     settle(body, np.array([9.81, 0.0, 0.0]))
     b, _, length = BAR
     load = mass * 9.81 / length
     bend = load * length**4 / (8.0 * young * b**4 / 12.0)
-    shear = load * length**2 / (2.0 * young / (2.0 * (1.0 + poisson)) * b * b * 5.0 / 6.0)
+    shear = load * length**2 / (2.0 * (young / 2.0) * b * b * 5.0 / 6.0)
     tip = (body.positions() - shape.points)[shape.region("bottom"), 0].mean()
-    assert tip == pytest.approx(bend + shear, rel=0.015)
+    assert tip == pytest.approx(bend + shear, rel=within)
     wrench = body.drive_force(1.0)
     np.testing.assert_allclose(wrench[:3], [-mass * 9.81, 0.0, 0.0], atol=1e-9 * mass)
-    # the weight acts at half length below the driven nodes' centre: moment = r x weight
+    # the weight acts half a length below the driven nodes: the drive answers its moment
     assert wrench[4] == pytest.approx(0.5 * length * mass * 9.81, rel=1e-3)
 
 
-def test_a_bar_hangs_by_its_own_weight_as_long_as_it_should():
-    """rho g L^2 / 2 E for the mean of the free end (Saint-Venant's clamp stiffens it slightly)."""
-    mass, young = 0.01, 4e6
-    shape = soft_box(*BAR, (1, 1, 10))
+@pytest.mark.parametrize("element", ["hex20", "tet4"])
+def test_a_bar_hangs_by_its_own_weight_as_long_as_it_should(element):
+    """m g L / 2 E A for the free end; without Poisson's effect the clamp does not matter."""
+    mass, young, cells = 0.01, 4e6, 10
+    shape = soft_box(*BAR, (2, 2, cells), element)
     body = SoftBody("bar", shape, Material(young, 0.0), mass, driven=shape.region("top"))
     settle(body, GRAVITY)
     sag = (shape.points - body.positions())[shape.region("bottom"), 2].mean()
-    assert sag == pytest.approx(mass * 9.81 * BAR[2] / (2.0 * young * BAR[0] ** 2), rel=1e-3)
+    assert sag == pytest.approx(mass * 9.81 * BAR[2] / (2.0 * young * BAR[0] ** 2), rel=0.01)
 
 
 def test_a_vibrating_body_never_gains_energy():
-    shape = soft_box(0.02, 0.02, 0.06, (1, 1, 3))
+    shape = soft_box(0.02, 0.02, 0.06, (2, 2, 3))
     body = SoftBody("a", shape, replace(RUBBER, stiffness_damping=0.0), 0.03)
     body.x = body.rest * [0.95, 0.95, 1.1]
-    last = body.elastic_energy()
-    assert last > 0.0
-    for step in range(100):
+    start = last = body.elastic_energy()
+    assert start > 0.0
+    for step in range(60):
         body.free_velocity(1e-3, np.zeros(3), step * 1e-3)
         body.advance(1e-3)
         now = body.elastic_energy() + 0.5 * float(body.node_mass @ (body.v**2).sum(axis=1))
-        assert now <= last * (1.0 + 1e-9)
+        assert now <= last + 1e-12 * start
         last = now
-    assert last < 0.5 * 4e6
+    assert last < 0.01 * start
 
 
 def test_driven_nodes_follow_their_path_exactly():
-    shape = cup(nodes=220)
+    shape = cup(nodes=300)
     motion = path([(0.0, 0.0), (0.1, (0.002, -0.001, 0.003))])
     body = SoftBody("a", shape, RUBBER, 0.02, driven=shape.region("top"), motion=motion)
     for step in range(15):
@@ -129,7 +136,7 @@ def test_driven_nodes_follow_their_path_exactly():
 
 
 def test_impulses_on_a_free_body_are_its_change_of_momentum():
-    body = SoftBody("a", cup(nodes=220), RUBBER, 0.02)
+    body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     rng = np.random.default_rng(1)
     body.free_velocity(0.01, np.zeros(3), 0.0)
     impulse = rng.normal(size=(body.n_surface, 3))
@@ -139,7 +146,7 @@ def test_impulses_on_a_free_body_are_its_change_of_momentum():
 
 def test_the_cup_has_rows_on_both_sides_of_the_dense_limit():
     """So that the contract's tests see both ways of computing W."""
-    body = SoftBody("a", cup(nodes=220), RUBBER, 0.02)
+    body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     rows = random_rows(np.random.default_rng(2), body.n_surface, 3, 1)
     nodes = [
         sum(np.diff(body.collision.start)[rows.vertex[a:b]])
@@ -159,14 +166,14 @@ def test_a_row_on_driven_nodes_alone_does_not_give():
 
 
 def test_surfaces_follow_the_nodes():
-    body = SoftBody("a", cup(nodes=220), RUBBER, 0.02)
+    body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     body.x = body.x * [1.1, 0.9, 1.2] + [0.1, 0.2, 0.3]
     expected = body.shape.collision.positions(body.positions())
     np.testing.assert_allclose(body.surface_positions(), expected, atol=1e-16)
 
 
 def test_mass_is_shared_out_whole_and_positive():
-    body = SoftBody("a", cup(nodes=220), RUBBER, 0.02)
+    body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     assert body.node_mass.sum() == pytest.approx(0.02, rel=1e-12)
     assert np.all(body.node_mass > 0.0)
 
@@ -192,7 +199,7 @@ def test_wrong_materials_are_refused(change, message):
 
 @pytest.mark.parametrize("mass", [0.0, -1.0, np.nan, np.inf])
 def test_wrong_masses_are_refused(mass):
-    with pytest.raises(LimpetError, match="mass of 'a' = .* kg: expected a finite number above 0"):
+    with pytest.raises(LimpetError, match=r"mass of 'a' = .* kg: expected a finite number above 0"):
         SoftBody("a", soft_box(0.02, 0.02, 0.02, (1, 1, 1)), RUBBER, mass)
 
 
@@ -201,7 +208,7 @@ def test_wrong_meshes_are_refused():
     cells = shape.cells["tet4"]
     wrong = {
         r"'a' has cells 'tet5': known are tet4": replace(shape, cells={"tet5": cells}),
-        "has cells that name node 9 of 8": replace(shape, cells={"tet4": cells + 2}),
+        "has cells that name nodes 2 to 9, there are 8": replace(shape, cells={"tet4": cells + 2}),
         "has 1 nodes in no cell": replace(shape, points=np.vstack([shape.points, [[1, 1, 1]]])),
         "coordinates that are NaN": replace(shape, points=shape.points * np.nan),
         r"points of shape \(8, 2\)": replace(shape, points=shape.points[:, :2]),

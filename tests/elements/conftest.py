@@ -63,7 +63,7 @@ def split(element):
 
 
 def distorted_box(element, divisions, rng, shake=0.15):
-    """A box of `divisions` unit cells, its inner corners moved about: (points, cells), SIZE each."""
+    """A box of `divisions` cells of SIZE, its inner corners moved about: (points, cells)."""
     n = np.array(divisions)
     corner = np.stack(np.meshgrid(*(np.arange(k + 1.0) for k in n), indexing="ij"), axis=-1)
     inner = np.all((corner > 0) & (corner < n), axis=-1)

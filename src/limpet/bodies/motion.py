@@ -40,14 +40,17 @@ def path(
     if len(stations) == 0:
         raise LimpetError("motion path is empty: give at least one (time, displacement)")
     times = np.array([float(t) for t, _ in stations])
-    if np.any(np.diff(times) <= 0.0):
-        raise LimpetError(f"motion path times {times.tolist()}: expected rising times")
+    if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0.0):
+        raise LimpetError(f"motion path times {times.tolist()}: expected finite, rising times")
     along = np.asarray(direction, dtype=float)
-    offsets = np.array(
-        [np.asarray(u, dtype=float) if np.ndim(u) else float(u) * along for _, u in stations]  # type: ignore[arg-type]
-    )
-    if offsets.shape != (len(times), 3) or not np.all(np.isfinite(offsets)):
-        raise LimpetError("motion path displacements: expected finite numbers or vectors of three")
+    if along.shape != (3,) or not np.all(np.isfinite(along)):
+        raise LimpetError(f"motion path direction {direction}: expected three finite numbers")
+    offsets = np.empty((len(times), 3))
+    for row, (_, u) in zip(offsets, stations):
+        value = np.asarray(u, dtype=float)
+        if value.shape not in ((), (3,)) or not np.all(np.isfinite(value)):
+            raise LimpetError(f"motion path displacement {u}: expected a number or three, finite")
+        row[:] = value if value.ndim else value * along
     return Motion(times, offsets)
 
 

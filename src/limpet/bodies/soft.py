@@ -150,7 +150,8 @@ class SoftBody:
                 )
             if len(cells) and (cells.min() < 0 or cells.max() >= n):
                 raise MeshError(
-                    f"mesh of '{name}' has cells that name node {int(cells.max())} of {n}"
+                    f"mesh of '{name}' has cells that name nodes {int(cells.min())} to "
+                    f"{int(cells.max())}, there are {n} from 0 up"
                 )
         used = np.zeros(n, bool)
         for cells in shape.cells.values():

@@ -12,7 +12,7 @@ from numba import njit
 Array = np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def solve_block(w: Array, u: Array, lam: Array, mu: float, out: Array) -> None:
     """One block Gauss-Seidel update: out (3,) from the block's own compliance w (3, 3)."""
     n = max(0.0, lam[0] - u[0] / w[0, 0])
@@ -28,7 +28,7 @@ def solve_block(w: Array, u: Array, lam: Array, mu: float, out: Array) -> None:
     out[0], out[1], out[2] = n, t1, t2
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def natural_map(
     w: Array, u: Array, lam: Array, mu: float, phi: Array, d_lam: Array, d_u: Array
 ) -> bool:

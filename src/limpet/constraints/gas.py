@@ -12,7 +12,7 @@ from numba import njit
 Array = np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def root(a: float, b: float, nrt: float) -> float:
     """The one positive root of a P^2 + b P - n R T = 0 (P eq 11, 12), without cancellation.
 
@@ -25,7 +25,7 @@ def root(a: float, b: float, nrt: float) -> float:
     return 2.0 * nrt / (b + d) if b > 0.0 else (d - b) / (2.0 * a)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def solve_row(
     w: float, u: float, lam: float, volume: float, nrt: float, p_max: float, p_atm: float, h: float
 ) -> float:
@@ -34,7 +34,7 @@ def solve_row(
     return min(root(h * w, b, nrt), p_max) - p_atm
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def natural_map(
     w: float, u: float, lam: float, volume: float, nrt: float, p_max: float, p_atm: float, h: float
 ) -> tuple[float, float, float]:
@@ -51,7 +51,7 @@ def natural_map(
     return lam + p_atm - p, 1.0 + slope * h * w, -slope * h
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def error(
     u: float,
     lam: float,

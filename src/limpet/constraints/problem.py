@@ -32,7 +32,7 @@ class Problem:
     h: float  # [s]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def solve_block(
     kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, out: Array
 ) -> None:
@@ -43,7 +43,7 @@ def solve_block(
         out[0] = gas.solve_row(w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def natural_map(
     kind: int,
     data: Array,
@@ -64,7 +64,7 @@ def natural_map(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
     """How far the law is from holding, without units.
 
@@ -73,6 +73,8 @@ def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi:
     if kind == CONTACT:
         largest = 0.0
         for i in range(3):
-            largest = max(largest, abs(phi[i]) * w[i, i])
+            size = abs(phi[i]) * w[i, i]
+            if not size <= largest:  # and not max(), which would pass over a NaN
+                largest = size
         return largest * h / 1e-3
     return gas.error(u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0])

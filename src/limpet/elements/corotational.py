@@ -103,7 +103,7 @@ def assemble(
     turned = np.empty((q, 3 * k))
     spin = np.empty((3 * q, 3 * k))
     outer = np.empty((3 * k, 3 * k))
-    tension = np.empty((3 * k, 3 * k))
+    turning = np.empty((3 * k, 3 * k))
     for e in range(m):
         stretched = 0
         for g in range(q):
@@ -138,9 +138,9 @@ def assemble(
             symmetric_eigen(stretch, axes)
             for n in range(3):
                 s1, s2 = stretch[(n + 1) % 3, (n + 1) % 3], stretch[(n + 2) % 3, (n + 2) % 3]
-                stiff = (2.0 * mu * (s1 + s2 - 2.0) + 2.0 * lam * trace) / (s1 + s2)
-                if stiff > 0.0 and s1 + s2 > 0.0:
-                    root = np.sqrt(0.5 * stiff)
+                tension = mu * (s1 + s2 - 2.0) + lam * trace  # half of sigma_i + sigma_j
+                if tension > 0.0 and s1 + s2 > 0.0:
+                    root = np.sqrt(tension / (s1 + s2))
                     e0, e1, e2 = root * axes[0, n], root * axes[1, n], root * axes[2, n]
                     for a in range(k):
                         t0, t1, t2 = turned[g, 3 * a], turned[g, 3 * a + 1], turned[g, 3 * a + 2]
@@ -149,7 +149,7 @@ def assemble(
                         spin[stretched, 3 * a + 2] = e0 * t1 - e1 * t0
                     stretched += 1
         _gram(turned, q, outer)
-        _gram(spin, stretched, tension)
+        _gram(spin, stretched, turning)
         for a in range(k):
             for b in range(a + 1):
                 slot = slots[e, a, b]
@@ -158,7 +158,7 @@ def assemble(
                 for i in range(3):
                     for j in range(3):
                         v = lam * outer[3 * a + i, 3 * b + j] + mu * outer[3 * a + j, 3 * b + i]
-                        v += tension[3 * a + i, 3 * b + j]
+                        v += turning[3 * a + i, 3 * b + j]
                         if i == j:
                             v += shear
                         if slot >= 0:

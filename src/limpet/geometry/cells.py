@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,4 +61,32 @@ WEDGE15 = Cell(
     ),
 )
 
-CELLS: dict[str, Cell] = {c.name: c for c in (TET4, HEX20, WEDGE15)}
+HEX20R = replace(HEX20, name="hex20r")  # the same cell, integrated with fewer points
+
+CELLS: dict[str, Cell] = {c.name: c for c in (TET4, HEX20, HEX20R, WEDGE15)}
+
+
+def serendipity8(s: float, t: float) -> Array:
+    """Shape functions of a quadratic quadrilateral face at (s, t) in [-1, 1]^2; corners first."""
+    x, y = np.array([-1.0, 1.0, 1.0, -1.0]), np.array([-1.0, -1.0, 1.0, 1.0])
+    corners = 0.25 * (1.0 + s * x) * (1.0 + t * y) * (s * x + t * y - 1.0)
+    sides = 0.5 * np.array(
+        [
+            (1.0 - s * s) * (1.0 - t),
+            (1.0 + s) * (1.0 - t * t),
+            (1.0 - s * s) * (1.0 + t),
+            (1.0 - s) * (1.0 - t * t),
+        ]
+    )
+    return np.concatenate([corners, sides])
+
+
+def triangle6(b: float, c: float) -> Array:
+    """Shape functions of a quadratic triangular face at barycentrics (1 - b - c, b, c)."""
+    a = 1.0 - b - c
+    return np.array(
+        [
+            a * (2.0 * a - 1.0), b * (2.0 * b - 1.0), c * (2.0 * c - 1.0),
+            4.0 * a * b, 4.0 * b * c, 4.0 * c * a,
+        ]
+    )  # fmt: skip

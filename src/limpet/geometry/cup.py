@@ -14,9 +14,10 @@ from itertools import pairwise
 import numpy as np
 
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.geometry.cells import CELLS
+from limpet.geometry.cells import CELLS, serendipity8, triangle6
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary, hexahedron_tets
 
+CUP_ELEMENTS = ("hex20", "hex20r", "tet4")
 STEM_LAYERS = 2
 GRADING = 0.8  # stations stand at (i / n)^grading of the wall: closer together at the lip
 RIM = 0.25  # share of the wall's segments, from the lip inward, with a fine collision surface
@@ -43,7 +44,11 @@ class CupProfile:
                 f"cup stem_radius = {self.stem_radius:g} m: expected less than its radius "
                 f"{self.radius:g} m"
             )
-        if self.height <= self.depth + self.hub_thickness:
+        if not self.dome >= 1.0:
+            raise LimpetError(
+                f"cup dome = {self.dome:g}: expected 1 (a cone), 2 (a parabola) or more"
+            )
+        if self.height < 1.01 * (self.depth + self.hub_thickness):
             raise LimpetError(
                 f"cup height = {self.height:g} m: expected more than depth + hub_thickness = "
                 f"{self.depth + self.hub_thickness:g} m"
@@ -71,7 +76,7 @@ class CupProfile:
 
 STANDARD = CupProfile(
     "standard", radius=17.5e-3, depth=4.5e-3, height=15e-3, stem_radius=5e-3,
-    hub_thickness=2.5e-3, lip_thickness=0.7e-3,
+    hub_thickness=2.0e-3, lip_thickness=0.7e-3,
 )  # fmt: skip
 PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD,)}
 
@@ -94,13 +99,12 @@ def cup(
             raise LimpetError(f"cup profile = '{profile}'{suggest(profile, PROFILES)}")
         profile = PROFILES[profile]
     profile.check()
-    if element not in ("hex20", "tet4"):
-        raise LimpetError(f"cup element = '{element}'{suggest(element, ['hex20', 'tet4'])}")
+    if element not in CUP_ELEMENTS:
+        raise LimpetError(f"cup element = '{element}'{suggest(element, CUP_ELEMENTS)}")
+    if (sectors is None) != (segments is None):
+        raise LimpetError("cup sectors and segments: give both, or neither and a number of nodes")
     if sectors is None or segments is None:
-        if nodes < 150:
-            raise LimpetError(
-                f"cup nodes = {nodes}: expected 150 or more (434 is the papers' size)"
-            )
+        require_positive("cup nodes", nodes, hint="434 is the papers' size")
         sectors, segments = _budget(element, nodes)
     if sectors < 6 or segments < 3 or (element == "tet4" and sectors % 2):
         raise LimpetError(
@@ -112,16 +116,22 @@ def cup(
 
 def _budget(element: str, nodes: int) -> tuple[int, int]:
     """Sectors and segments whose node count comes nearest, with cells of even proportions."""
-    best = (np.inf, 8, 6)
-    for m in range(8, 49, 2):
-        for n in range(4, 41):
+    best = (np.inf, 0, 0, 0)
+    for m in range(8, 121, 2):
+        for n in range(4, 81):
             stem = STEM_LAYERS * _hub(n)
-            per_sector = 7 * n + 4 * stem if element == "hex20" else 2 * n + stem
+            per_sector = 7 * n + 4 * stem if element != "tet4" else 2 * n + stem
             count = m * per_sector + 2 * STEM_LAYERS + 3
-            shape = m / n / (3.0 if element == "hex20" else 1.4)
+            shape = m / n / (3.0 if element != "tet4" else 1.4)
             miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))
-            best = min(best, (miss, m, n))
-    return best[1], best[2]
+            best = min(best, (miss, m, n, count))
+    _, m, n, count = best
+    if not abs(count / nodes - 1.0) < 0.2:
+        raise LimpetError(
+            f"cup nodes = {nodes}: the nearest mesh of {element} has {count}; "
+            "ask for about that many (434 is the papers' size)"
+        )
+    return m, n
 
 
 def _hub(segments: int) -> int:
@@ -130,17 +140,17 @@ def _hub(segments: int) -> int:
 
 
 def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> SoftShape:
-    order = 2 if element == "hex20" else 1
+    order = 2 if element != "tet4" else 1
     hub = _hub(segments)
     station = _stations(profile, hub, segments, order)
     grid = _Grid(profile, sectors, order, station)
-    cells: dict[str, list[list[int]]] = {"hex20": [], "wedge15": []} if order == 2 else {"tet4": []}
+    cells: dict[str, list[list[int]]] = {element: [], "wedge15": []}
     for j in range(sectors):
         for i in range(segments):
             for k in range(1 + (STEM_LAYERS if i < hub else 0)):
                 corner = (order * i, order * j, order * k)
                 if order == 2:
-                    cells["wedge15" if i == 0 else "hex20"].append(grid.quadratic_cell(corner))
+                    cells["wedge15" if i == 0 else element].append(grid.quadratic_cell(corner))
                 else:
                     cells["tet4"].extend(map(list, grid.tets(corner)))
     arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items() if block}
@@ -226,102 +236,105 @@ class _Grid:
         # at the axis corners 0 = 3 and 4 = 7: the tets that name both have collapsed
         return [t for t in hexahedron_tets(c) if len(set(t)) == 4]
 
-    def bind(self, i: int, j: int, k: int) -> tuple[list[int], list[float]]:
-        """Nodes and weights of a grid point: a node, or the centre of a quadratic face."""
-        if self.order == 1 or (i % 2 + j % 2 + k % 2) < 2 or i == 0:
-            return [self.node(i, j, k)], [1.0]
-        corners = [(i - 1, j - 1, k), (i + 1, j - 1, k), (i + 1, j + 1, k), (i - 1, j + 1, k)]
-        sides = [(i, j - 1, k), (i + 1, j, k), (i, j + 1, k), (i - 1, j, k)]
-        if i == 1:  # a wedge's six-node face: its middle on the ring j, between axis and side
-            keys = [
-                (0, 0, k),
-                (2, j - 1, k),
-                (2, j + 1, k),
-                (1, j - 1, k),
-                (2, j, k),
-                (1, j + 1, k),
-            ]
-            return [self.node(*q) for q in keys], [0.0, -0.125, -0.125, 0.5, 0.25, 0.5]
-        return [self.node(*q) for q in corners + sides], [-0.25] * 4 + [0.5] * 4
+    def bind(self, i: int, j: float, k: int) -> tuple[list[int], Array]:
+        """Nodes and weights of the point at station i, angle j, on layer k's face of the mesh."""
+        if self.order == 1 or i == 0:
+            return [self.node(i, int(j), k)], np.ones(1)
+        e = int(j // 2)
+        t = j - 2 * e - 1.0  # -1 to 1 across the sector
+        if i == 1:  # in a wedge: barycentrics of axis and the two corners of the ring
+            keys = [(0, 0), (2, 2 * e), (2, 2 * e + 2), (1, 2 * e), (2, 2 * e + 1), (1, 2 * e + 2)]
+            weights = triangle6(0.25 * (1.0 - t), 0.25 * (1.0 + t))
+        else:
+            c = min(i // 2, len(self.station) // 2 - 1)
+            square = CELLS["hex20"].nodes[[0, 1, 2, 3, 8, 9, 10, 11], :2]
+            keys = [(2 * c + 1 + round(p), 2 * e + 1 + round(q)) for p, q in square]
+            weights = serendipity8(i - 2 * c - 1.0, t)
+        used = np.abs(weights) > 1e-12
+        nodes = [self.node(p, q, k) for (p, q), u in zip(keys, used) if u]
+        return nodes, weights[used]
+
+
+@dataclass(frozen=True)
+class _Ring:
+    """A closed ring of collision vertices at one station of the profile."""
+
+    station: int
+    layer: int
+    angles: Array  # rising, in steps of the grid, within one turn
+
+
+def _rings(grid: _Grid, hub: int, segments: int) -> list[_Ring]:
+    """From the axis below, round the lip, to the stem's top: fine at the rim, coarse elsewhere.
+
+    On a quadratic mesh the vertices of a ring all stand alike in their cells: two in each sector at
+    the rim, one in its middle elsewhere. Placed at nodes they would not: corner and midside nodes
+    differ in stiffness and share of load, and the lip lifted at every other vertex, at 42 N or 47 N
+    as chance would have it.
+    """
+    order, sectors = grid.order, grid.sectors
+    rim, end, top = order * (segments - _rim(segments)), order * segments, 1 + STEM_LAYERS
+    if order == 2:
+        fine, coarse = 0.5 + np.arange(2 * sectors), 1.0 + 2.0 * np.arange(sectors)
+    else:
+        fine, coarse = np.arange(sectors) * 1.0, np.arange(0, sectors, 2) * 1.0
+    return [
+        *(_Ring(i, 0, coarse) for i in range(1, rim, 1 if order == 2 else 2)),
+        *(_Ring(i, 0, fine) for i in range(rim, end + 1)),
+        _Ring(end, order, fine),
+        _Ring(rim, order, coarse),
+        _Ring(order * hub, order, coarse),
+        _Ring(order * hub, order * top, coarse),
+    ]
 
 
 def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
-    """Closed rings of triangles: fine round the lip, coarse elsewhere."""
-    order, m = grid.order, grid.sectors
-    fine = order * m if order == 2 else m  # angular steps of a fine ring
-    coarse = m if order == 2 else m // 2 if m >= 16 else m
-    lip = _rim(segments)
-    last = order * segments
-    rings: list[tuple[int, int, int]] = []  # (station, layer, angular count), from below to the top
-    # every node ring of a quadratic mesh, every other one of a linear mesh
-    inner = range(1, order * (segments - lip), 1 if order == 2 else 2)
-    rings += [(i, 0, coarse) for i in inner]
-    rings += [(i, 0, fine) for i in range(last - order * lip, last + 1)]
-    rings += [(last, order, fine)]
-    rings += [(order * (segments - lip), order, coarse), (order * hub, order, coarse)]
-    rings += [(order * hub, order * (1 + STEM_LAYERS), coarse)]
+    """Strips of triangles between the rings, closed by fans at the axis."""
+    start: list[int] = [0]
+    nodes: list[int] = []
+    weights: list[float] = []
 
-    start, nodes, weights, ids = [0], [], [], {}
+    def vertex(i: int, j: float, k: int) -> int:
+        n, w = grid.bind(i, j, k)
+        nodes.extend(n)
+        weights.extend(w)
+        start.append(len(nodes))
+        return len(start) - 2
 
-    def vertex(i: int, j: int, k: int) -> int:
-        key = (i, j % (order * m) if i else 0, k)
-        if key not in ids:
-            ids[key] = len(start) - 1
-            n, w = grid.bind(*key)
-            nodes.extend(n)
-            weights.extend(w)
-            start.append(len(nodes))
-        return ids[key]
-
-    def ring(i: int, k: int, count: int) -> list[int]:
-        step = order * m // count
-        return [vertex(i, step * a, k) for a in range(count)]
-
-    below, above = vertex(0, 0, 0), vertex(0, 0, order * (1 + STEM_LAYERS))
-    loops = [ring(*r) for r in rings]
-    triangles: list[tuple[int, int, int]] = []
+    rings = _rings(grid, hub, segments)
+    loops = [[vertex(r.station, j, r.layer) for j in r.angles] for r in rings]
+    below, above = vertex(0, 0, 0), vertex(0, 0, grid.order * (1 + STEM_LAYERS))
     first, final = loops[0], loops[-1]
-    triangles += [(below, first[(a + 1) % len(first)], first[a]) for a in range(len(first))]
-    for one, two in pairwise(loops):
-        triangles += _strip(one, two)
+    triangles = [(below, first[(a + 1) % len(first)], first[a]) for a in range(len(first))]
+    for (one, two), (lower, upper) in zip(pairwise(loops), pairwise(rings)):
+        triangles += _strip(one, lower.angles, two, upper.angles, grid.order * grid.sectors)
     triangles += [(above, final[a], final[(a + 1) % len(final)]) for a in range(len(final))]
     return Binding(
-        np.array(triangles, dtype=np.int32),
-        np.array(start, dtype=np.int32),
-        np.array(nodes, dtype=np.int32),
-        np.array(weights),
-    )
+        np.array(triangles, dtype=np.int32), np.array(start, dtype=np.int32),
+        np.array(nodes, dtype=np.int32), np.array(weights),
+    )  # fmt: skip
 
 
-def _strip(one: list[int], two: list[int]) -> list[tuple[int, int, int]]:
-    """Triangles between two rings with counts n:n, n:2n or 2n:n, outward when going up the cup."""
-    n, m = len(one), len(two)
+def _strip(
+    one: list[int], lower: Array, two: list[int], upper: Array, turn: int
+) -> list[tuple[int, int, int]]:
+    """Triangles between two rings, outward when going up the cup: zip them by angle."""
     out: list[tuple[int, int, int]] = []
-    if n == m:
-        for a in range(n):
-            b = (a + 1) % n
-            if a % 2:
-                out += [(one[a], one[b], two[a]), (one[b], two[b], two[a])]
-            else:
-                out += [(one[a], one[b], two[b]), (one[a], two[b], two[a])]
-    elif m == 2 * n:
-        for a in range(n):
-            b, c, d = (a + 1) % n, 2 * a, (2 * a + 2) % m
-            out += [
-                (one[a], two[c + 1], two[c]),
-                (one[a], one[b], two[c + 1]),
-                (one[b], two[d], two[c + 1]),
-            ]
-    elif n == 2 * m:
-        for a in range(m):
-            b, c, d = (a + 1) % m, 2 * a, (2 * a + 2) % n
-            out += [
-                (one[c], one[c + 1], two[a]),
-                (one[c + 1], two[b], two[a]),
-                (one[c + 1], one[d], two[b]),
-            ]
-    else:
-        raise LimpetError(f"rings of {n} and {m} vertices do not fit")
+    n, m = len(one), len(two)
+    next_one = np.append(lower[1:], lower[0] + turn)
+    next_two = np.append(upper[1:], upper[0] + turn)
+    a = b = 0
+    while a < n or b < m:
+        if a < n and b < m and next_one[a] == next_two[b]:
+            forward = a % 2 == 0  # alternate the diagonals
+        else:
+            forward = b == m or (a < n and next_one[a] < next_two[b])
+        if forward:
+            out.append((one[a], one[(a + 1) % n], two[b % m]))
+            a += 1
+        else:
+            out.append((one[a % n], two[(b + 1) % m], two[b]))
+            b += 1
     return out
 
 

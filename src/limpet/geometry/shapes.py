@@ -134,16 +134,19 @@ def soft_box(
     divisions: tuple[int, int, int],
     element: str = "hex20",
 ) -> SoftShape:
-    """A soft box, its top face at z = 0, as structured hex20 or tet4 cells."""
+    """A soft box, its top face at z = 0, as structured hex20, hex20r or tet4 cells.
+
+    hex20r (2x2x2 points) has soft modes where cells stand in a single stack.
+    """
     outline = box(length, width, height, divisions)
     size = np.array([length, width, height])
     nx, ny, nz = divisions
-    if element == "hex20":
+    if element in ("hex20", "hex20r"):
         cells, points = _hex20_grid(nx, ny, nz)
     elif element == "tet4":
         cells, points = _tet4_grid(nx, ny, nz)
     else:
-        raise LimpetError(f"element = '{element}'{suggest(element, ['hex20', 'tet4'])}")
+        raise LimpetError(f"element = '{element}'{suggest(element, ['hex20', 'hex20r', 'tet4'])}")
     points = (points - np.array([0.5, 0.5, 1.0])) * size
     nearest = np.array([int(np.argmin(((points - p) ** 2).sum(axis=1))) for p in outline.points])
     regions = {

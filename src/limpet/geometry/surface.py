@@ -32,7 +32,8 @@ def surface_topology(triangles: Array, n_vertices: int) -> Surface:
         raise MeshError(f"surface has triangles of shape {tri.shape}: expected (m, 3) with m > 0")
     if tri.min() < 0 or tri.max() >= n_vertices:
         raise MeshError(
-            f"surface triangles name vertex {int(tri.max())} of {n_vertices}: indices out of range"
+            f"surface triangles name vertices {int(tri.min())} to {int(tri.max())}, there are "
+            f"{n_vertices} from 0 up: indices out of range"
         )
     half = np.concatenate([tri[:, [0, 1]], tri[:, [1, 2]], tri[:, [2, 0]]])
     owner = np.tile(np.arange(len(tri), dtype=np.int32), 3)

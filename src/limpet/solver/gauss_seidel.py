@@ -34,7 +34,7 @@ def softened(problem: Problem, factor: float) -> Array:
     return w
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def add_columns(w: Array, lam: Array, u: Array) -> None:
     """u += W lam; open contacts carry nothing, so most rows can be passed over."""
     for r in range(len(lam)):
@@ -45,7 +45,7 @@ def add_columns(w: Array, lam: Array, u: Array) -> None:
                 u[i] += f * row[i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def sweep(
     w: Array, kind: Array, start: Array, data: Array, h: float, lam: Array, u: Array, count: int
 ) -> None:
@@ -64,7 +64,7 @@ def sweep(
                         u[i] += change * row[i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def residual(
     w: Array, kind: Array, start: Array, data: Array, h: float, lam: Array, u: Array
 ) -> float:
@@ -75,31 +75,38 @@ def residual(
         s, e = start[b], start[b + 1]
         block = w[s:e, s:e]
         natural_map(kind[b], data[b], h, block, u[s:e], lam[s:e], phi, d_lam, d_u)
-        largest = max(largest, error(kind[b], data[b], h, block, u[s:e], lam[s:e], phi))
+        worst = error(kind[b], data[b], h, block, u[s:e], lam[s:e], phi)
+        if not worst <= largest:
+            largest = worst if worst == worst else np.inf  # a NaN is no solution
     return largest
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _until(w, free, kind, start, data, h, lam, tolerance, max_sweeps):
     done, left = 0, 1.0
     u = free + w @ lam
     while done < max_sweeps:
-        sweep(w, kind, start, data, h, lam, u, 10)
-        done += 10
+        count = min(10, max_sweeps - done)
+        sweep(w, kind, start, data, h, lam, u, count)
+        done += count
         if done % 200 == 0:
             u = free + w @ lam  # round-off of the running update
         left = residual(w, kind, start, data, h, lam, u)
-        if left <= tolerance:
+        if not left > tolerance:  # a NaN ends it, too
             break
     return done, left
 
 
 def solve_by_sweeps(problem: Problem, guess: Array, settings: SweepSettings) -> Solution:
-    """Sweep until the residual is below the tolerance, or the number of sweeps is used up."""
+    """Sweep until the residual is below the tolerance, or the number of sweeps is used up.
+
+    Sweeps settle on one of the ways to share a load among redundant rows, and need no help with it:
+    the rows' own compliance, which Newton does need, would only slow them down.
+    """
     lam = guess.copy()
     p = problem
     sweeps, left = _until(
-        softened(p, 1.0),
+        p.w,
         p.free,
         p.kind,
         p.start,

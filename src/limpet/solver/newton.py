@@ -32,7 +32,7 @@ class NewtonSettings:
     last_sweeps: int = 3000  # when no line succeeds
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _step(w, kind, start, data, h, lam, u, phi, d_lam, d_u, active):
     """The full Newton step from the linearised laws; open blocks are eliminated."""
     n = len(lam)
@@ -73,7 +73,7 @@ def _step(w, kind, start, data, h, lam, u, phi, d_lam, d_u, active):
     return step
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _newton(w, free, kind, start, data, h, lam, tolerance, max_steps):
     """Full steps from lam: (last iterate, its residual, steps, best iterate, its residual)."""
     n = len(lam)
@@ -89,7 +89,9 @@ def _newton(w, free, kind, start, data, h, lam, tolerance, max_steps):
             s, e = start[b], start[b + 1]
             block = w[s:e, s:e]
             on = natural_map(kind[b], data[b], h, block, u[s:e], lam[s:e], p3, l3, u3)
-            largest = max(largest, error(kind[b], data[b], h, block, u[s:e], lam[s:e], p3))
+            worst = error(kind[b], data[b], h, block, u[s:e], lam[s:e], p3)
+            if not worst <= largest:
+                largest = worst if worst == worst else np.inf  # a NaN is no solution
             for i in range(e - s):
                 phi[s + i] = p3[i]
                 active[s + i] = on
