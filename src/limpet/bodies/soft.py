@@ -24,7 +24,7 @@ from limpet.geometry.shapes import Array, Binding, SoftShape, check_points
 from limpet.linalg import block_cholesky as chol
 from limpet.linalg import symbolic
 
-DENSE_ROW = 40  # rows with more nodes than this (a cavity's pressure) are half-solved as they are
+DENSE_ROW = 12  # rows with more vertices than this (a cavity's pressure) are half-solved directly
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,20 @@ class Material:
 
 
 @njit(cache=True)
-def _symmetric_times(start: Array, rows: Array, values: Array, v: Array, out: Array) -> None:
-    """out += A v for the lower block triangle of a symmetric A."""
-    for j in range(len(start) - 1):
-        for s in range(start[j], start[j + 1]):
-            i, b = rows[s], values[s]
+def _driven_times(slots: Array, rows: Array, columns: Array, values: Array, v: Array) -> Array:
+    """A v by those blocks of the symmetric A that couple to driven nodes, (n, 3).
+
+    Complete at the driven nodes; at the free ones it is what the driven ones do to them.
+    """
+    out = np.zeros_like(v)
+    for k in range(len(slots)):
+        i, j, b = rows[k], columns[k], values[slots[k]]
+        for d in range(3):
+            out[i, d] += b[d, 0] * v[j, 0] + b[d, 1] * v[j, 1] + b[d, 2] * v[j, 2]
+        if i != j:
             for d in range(3):
-                out[i, d] += b[d, 0] * v[j, 0] + b[d, 1] * v[j, 1] + b[d, 2] * v[j, 2]
-            if i != j:
-                for d in range(3):
-                    out[j, d] += b[0, d] * v[i, 0] + b[1, d] * v[i, 1] + b[2, d] * v[i, 2]
+                out[j, d] += b[0, d] * v[i, 0] + b[1, d] * v[i, 1] + b[2, d] * v[i, 2]
+    return out
 
 
 @njit(cache=True)
@@ -78,45 +82,70 @@ def _system(
 
 
 @njit(cache=True)
-def _node_rows(start, vertex, vector, bind_start, bind_nodes, bind_weights, n_free):
-    """Rows over surface vertices -> rows over free nodes, through the surface's binding."""
-    size = 0
-    for k in range(len(vertex)):
-        size += bind_start[vertex[k] + 1] - bind_start[vertex[k]]
-    out_start = np.zeros(len(start), np.int32)
-    node = np.empty(size, np.int32)
-    vec = np.empty((size, 3))
-    used = 0
-    for r in range(len(start) - 1):
-        for k in range(start[r], start[r + 1]):
-            for b in range(bind_start[vertex[k]], bind_start[vertex[k] + 1]):
-                if bind_nodes[b] < n_free:
-                    node[used] = bind_nodes[b]
-                    for d in range(3):
-                        vec[used, d] = bind_weights[b] * vector[k, d]
-                    used += 1
-        out_start[r + 1] = used
-    return out_start, node[:used], vec[:used]
+def _bound_nodes(touched: Array, start: Array, nodes: Array, n_free: int) -> Array:
+    """(n_free,) bool: the free nodes that carry any of the touched surface vertices."""
+    out = np.zeros(n_free, np.bool_)
+    for v in range(len(touched)):
+        if touched[v]:
+            for k in range(start[v], start[v + 1]):
+                if nodes[k] < n_free:
+                    out[nodes[k]] = True
+    return out
 
 
 @njit(cache=True)
-def _mapped_compliance(start, node, vec, column, extra_column, s, out):
-    """out = B S B^T, B's row r being its node entries, or the unit row `extra_column[r]`."""
+def _vertex_compliance(
+    vertices: Array, start: Array, nodes: Array, weights: Array, column: Array, s: Array, extra: int
+) -> Array:
+    """J S J^T: compliance of nodes (and `extra` more rows at the end) -> of surface vertices."""
+    n, size = len(vertices), len(s)
+    out_size = 3 * n + extra
+    half = np.zeros((out_size, size))
+    for i in range(n):
+        for k in range(start[vertices[i]], start[vertices[i] + 1]):
+            c, f = column[nodes[k]], weights[k]
+            if c >= 0:
+                for d in range(3):
+                    line, source = half[3 * i + d], s[c + d]
+                    for j in range(size):
+                        line[j] += f * source[j]
+    for e in range(extra):
+        half[3 * n + e] = s[size - extra + e]
+    out = np.zeros((out_size, out_size))
+    for r in range(out_size):
+        line, source = out[r], half[r]
+        for i in range(n):
+            for k in range(start[vertices[i]], start[vertices[i] + 1]):
+                c, f = column[nodes[k]], weights[k]
+                if c >= 0:
+                    for d in range(3):
+                        line[3 * i + d] += f * source[c + d]
+        for e in range(extra):
+            line[3 * n + e] = source[size - extra + e]
+    return out
+
+
+@njit(cache=True)
+def _row_compliance(
+    start: Array, vertex: Array, vector: Array, place: Array, extra_column: Array, s: Array
+) -> Array:
+    """H S H^T, H's row r being its entries at vertices, or the unit row `extra_column[r]` of S."""
     n, size = len(start) - 1, len(s)
     half = np.zeros((n, size))
     for r in range(n):
-        if extra_column[r] >= 0:
-            half[r] = s[extra_column[r]]
-            continue
         line = half[r]
+        if extra_column[r] >= 0:
+            line[:] = s[extra_column[r]]
+            continue
         for k in range(start[r], start[r + 1]):
-            c = column[node[k]]
+            c = 3 * place[vertex[k]]
             for d in range(3):
-                f = vec[k, d]
+                f = vector[k, d]
                 if f != 0.0:
                     source = s[c + d]
                     for j in range(size):
                         line[j] += f * source[j]
+    out = np.empty((n, n))
     for q in range(n):
         line = half[q]
         for r in range(q + 1):
@@ -125,10 +154,11 @@ def _mapped_compliance(start, node, vec, column, extra_column, s, out):
             else:
                 total = 0.0
                 for k in range(start[r], start[r + 1]):
-                    c = column[node[k]]
-                    total += vec[k, 0] * line[c] + vec[k, 1] * line[c + 1] + vec[k, 2] * line[c + 2]
+                    c, e = 3 * place[vertex[k]], vector[k]
+                    total += e[0] * line[c] + e[1] * line[c + 1] + e[2] * line[c + 2]
             out[q, r] = total
             out[r, q] = total
+    return out
 
 
 class SoftBody:
@@ -190,6 +220,9 @@ class SoftBody:
         self.pattern = symbolic.block_pattern(n, i, j)
         self.slots = [_cell_slots(self.pattern, b.cells) for b in self.blocks]
         self.symbolic = symbolic.analyse(self.pattern, self.n_free)
+        column = np.repeat(np.arange(n, dtype=np.int32), np.diff(self.pattern.start))
+        held = np.flatnonzero(self.pattern.rows >= self.n_free)
+        self._driven_blocks = (held, self.pattern.rows[held], column[held])
         share = np.zeros(n)
         for b in self.blocks:
             np.add.at(share, b.cells, b.lumped)
@@ -258,36 +291,44 @@ class SoftBody:
         if self.motion is not None:
             target = self.motion.place(self.rest[n:], self.pivot, time + h)
             known[n:] = (target - self.x[n:]) / h
-        carried = np.zeros_like(right)
-        _symmetric_times(self.pattern.start, self.pattern.rows, values, known, carried)
+        carried = _driven_times(*self._driven_blocks, values, known)
         self.v = known
         self.v[:n] = chol.solve(self.factor, (right - carried)[:n])
         self._free, self._right = self.v, right
         self._unmet = np.zeros_like(right)
 
     def compliance(self, rows: Rows) -> Array:
-        b = self.collision
-        start, node, vec = _node_rows(
-            rows.start, rows.vertex, rows.vector, b.start, b.nodes, b.weights, self.n_free
-        )
-        dense = np.flatnonzero(np.diff(start) > DENSE_ROW)
-        extra = np.zeros((len(dense), self.n_free, 3))
-        extra_column = np.full(len(rows), -1, np.int32)
-        touched = np.zeros(self.n_free, bool)
-        sparse = np.ones(len(node), bool)
+        """From nodes to surface vertices to rows: contacts share vertices, and vertices nodes.
+
+        So a finer collision mesh does not make the half-solves dearer; a cavity's row, which
+        touches most of the underside, is half-solved as it is.
+        """
+        b, n = self.collision, self.n_free
+        count = np.diff(rows.start)
+        dense = np.flatnonzero(count > DENSE_ROW)
+        touched = np.zeros(self.n_surface, bool)
+        touched[rows.vertex[np.repeat(count <= DENSE_ROW, count)]] = True
+        extra = np.zeros((len(dense), n, 3))
         for e, r in enumerate(dense):  # one a cavity
-            s = slice(start[r], start[r + 1])
-            np.add.at(extra[e], node[s], vec[s])
-            sparse[s] = False
-        touched[node[sparse]] = True
-        nodes = np.flatnonzero(touched)
-        column = np.zeros(self.n_free, np.int32)
+            own = slice(rows.start[r], rows.start[r + 1])
+            force = np.zeros((self.n_surface, 3))
+            np.add.at(force, rows.vertex[own], rows.vector[own])
+            on_nodes = np.zeros_like(self.v)
+            _spread(b.start, b.nodes, b.weights, force, on_nodes)
+            extra[e] = on_nodes[:n]
+        nodes = np.flatnonzero(_bound_nodes(touched, b.start, b.nodes, n))
+        column = np.full(len(self.x), -1, np.int32)
         column[nodes] = 3 * np.arange(len(nodes))
-        extra_column[dense] = 3 * len(nodes) + np.arange(len(dense))
-        touched_compliance = chol.compliance(self.factor, nodes, extra)
-        out = np.empty((len(rows), len(rows)))
-        _mapped_compliance(start, node, vec, column, extra_column, touched_compliance, out)
-        return out
+        by_node = chol.compliance(self.factor, nodes, extra)
+        vertices = np.flatnonzero(touched)
+        place = np.zeros(self.n_surface, np.int32)
+        place[vertices] = np.arange(len(vertices))
+        by_vertex = _vertex_compliance(
+            vertices, b.start, b.nodes, b.weights, column, by_node, len(dense)
+        )
+        extra_column = np.full(len(rows), -1, np.int32)
+        extra_column[dense] = 3 * len(vertices) + np.arange(len(dense))
+        return _row_compliance(rows.start, rows.vertex, rows.vector, place, extra_column, by_vertex)
 
     def apply(self, impulse: Array) -> None:
         n = self.n_free
@@ -307,8 +348,7 @@ class SoftBody:
         n = self.n_free
         if n == len(self.x):
             return np.zeros(6)
-        held = np.zeros_like(self.v)
-        _symmetric_times(self.pattern.start, self.pattern.rows, self._values, self.v, held)
+        held = _driven_times(*self._driven_blocks, self._values, self.v)
         force = (held - self._right - self._unmet)[n:] / h
         centre = self.x[n:].mean(axis=0)
         moment = np.cross(self.x[n:] - centre, force).sum(axis=0)

@@ -77,7 +77,7 @@ def _gram(rows: Array, count: int, out: Array) -> None:
                 out[i, c] += s * rows[g, c]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def assemble(
     x: Array,
     cells: Array,
@@ -167,7 +167,7 @@ def assemble(
                             out[j, i] += v
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def energy(
     x: Array, cells: Array, gradients: Array, weights: Array, mu: float, lam: float
 ) -> float:

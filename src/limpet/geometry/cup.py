@@ -122,7 +122,7 @@ def _budget(element: str, nodes: int) -> tuple[int, int]:
             stem = STEM_LAYERS * _hub(n)
             per_sector = 7 * n + 4 * stem if element != "tet4" else 2 * n + stem
             count = m * per_sector + 2 * STEM_LAYERS + 3
-            shape = m / n / (3.0 if element != "tet4" else 1.4)
+            shape = m / n / (2.0 if element != "tet4" else 1.4)
             miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))
             best = min(best, (miss, m, n, count))
     _, m, n, count = best
@@ -267,7 +267,7 @@ class _Ring:
 def _rings(grid: _Grid, hub: int, segments: int) -> list[_Ring]:
     """From the axis below, round the lip, to the stem's top: fine at the rim, coarse elsewhere.
 
-    On a quadratic mesh the vertices of a ring all stand alike in their cells: two in each sector at
+    On a quadratic mesh the vertices of a ring all stand alike in their cells: two in each sector in
     the rim, one in its middle elsewhere. Placed at nodes they would not: corner and midside nodes
     differ in stiffness and share of load, and the lip lifted at every other vertex, at 42 N or 47 N
     as chance would have it.
@@ -276,11 +276,13 @@ def _rings(grid: _Grid, hub: int, segments: int) -> list[_Ring]:
     rim, end, top = order * (segments - _rim(segments)), order * segments, 1 + STEM_LAYERS
     if order == 2:
         fine, coarse = 0.5 + np.arange(2 * sectors), 1.0 + 2.0 * np.arange(sectors)
+        inner = range(1, rim + 1)  # every ring of nodes
     else:
         fine, coarse = np.arange(sectors) * 1.0, np.arange(0, sectors, 2) * 1.0
+        inner = range(1, rim, 2)
     return [
-        *(_Ring(i, 0, coarse) for i in range(1, rim, 1 if order == 2 else 2)),
-        *(_Ring(i, 0, fine) for i in range(rim, end + 1)),
+        *(_Ring(i, 0, coarse) for i in inner),
+        *(_Ring(i, 0, fine) for i in range(inner[-1] + 1, end + 1)),
         _Ring(end, order, fine),
         _Ring(rim, order, coarse),
         _Ring(order * hub, order, coarse),

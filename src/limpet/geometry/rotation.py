@@ -8,7 +8,7 @@ from numba import njit
 Array = np.ndarray
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", inline="always")
 def det3(a: Array) -> float:
     return (
         a[0, 0] * (a[1, 1] * a[2, 2] - a[1, 2] * a[2, 1])
@@ -17,7 +17,7 @@ def det3(a: Array) -> float:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def polar_by_svd(f: Array, r: Array) -> None:
     """The nearest rotation (never a reflection), also for inverted or flattened F."""
     u, _, vt = np.linalg.svd(f)
@@ -29,7 +29,7 @@ def polar_by_svd(f: Array, r: Array) -> None:
             r[i, j] = u[i, 0] * vt[0, j] + u[i, 1] * vt[1, j] + u[i, 2] * vt[2, j]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def polar(f: Array, r: Array) -> None:
     """Write the rotation R of F = R S into r. Newton's iteration R <- (R + R^-T)/2, scaled once.
 
@@ -92,7 +92,7 @@ def polar(f: Array, r: Array) -> None:
     polar_by_svd(f, r)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def symmetric_eigen(a: Array, vectors: Array) -> None:
     """Jacobi's method for a symmetric 3x3: a becomes diagonal, columns of `vectors` the axes."""
     for i in range(3):

@@ -60,7 +60,9 @@ def cases(element: str = "hex20") -> list[Case]:
 
 def _refined(element: str) -> dict[str, object]:
     """Twice the sectors and segments of the default mesh."""
-    return {"sectors": 24, "segments": 8} if element == "hex20" else {"sectors": 32, "segments": 22}
+    return (
+        {"sectors": 20, "segments": 10} if element == "hex20" else {"sectors": 32, "segments": 22}
+    )
 
 
 def pull(scene: Scene, settings: Settings) -> Curve:

@@ -1,4 +1,4 @@
-"""Semi-smooth Newton on the natural maps of all laws together, after a few sweeps.
+"""Semi-smooth Newton on the natural maps of all laws together, from the last step's multipliers.
 
 Gauss-Seidel needs hundreds of sweeps where a cup slides; Newton takes three or four steps. Blocks
 whose law does not look at u (open contacts) are eliminated, so the dense system is only as large as
@@ -25,7 +25,7 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class NewtonSettings:
     tolerance: float = 1e-10  # of the residual (constraints.problem.error)
-    first_sweeps: int = 10
+    sweeps: int = 10  # before the second line of stages; the first starts from the guess itself
     max_steps: int = 15  # full steps at each stage
     # factors on the rows' own compliance, tried one line after the other
     stages: tuple[tuple[float, ...], ...] = ((1.0,), (1e2, 1e1, 1.0), (1e4, 1e3, 1e2, 1e1, 1.0))
@@ -108,15 +108,16 @@ def _newton(w, free, kind, start, data, h, lam, tolerance, max_steps):
 
 
 def solve_by_newton(problem: Problem, guess: Array, settings: NewtonSettings) -> Solution:
-    """Newton with sweeps in front, softened stages when it wanders, and sweeps as a fall-back."""
+    """Newton from the guess, softened stages when it wanders, and sweeps as a fall-back."""
     p, tolerance = problem, settings.tolerance
     hard = softened(p, 1.0)
     start = guess.copy()
-    u = p.free + hard @ start
-    sweep(hard, p.kind, p.start, p.data, p.h, start, u, settings.first_sweeps)
-    sweeps, steps = settings.first_sweeps, 0
+    sweeps = steps = 0
     best, best_residual = start, np.inf
-    for line in settings.stages:
+    for number, line in enumerate(settings.stages):
+        if number == 1:  # the guess was too far off
+            sweep(hard, p.kind, p.start, p.data, p.h, start, p.free + hard @ start, settings.sweeps)
+            sweeps += settings.sweeps
         lam = start
         for factor in line:
             w = hard if factor == 1.0 else softened(p, factor)
