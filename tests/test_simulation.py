@@ -143,3 +143,21 @@ def test_numbers_that_leave_the_finite_end_the_run() -> None:
     sim.bodies[0].v[:] = np.inf
     with pytest.raises(lp.LimpetError, match="step 2"), np.errstate(all="ignore"):
         sim.step()
+
+
+def test_vertices_inside_flat_faces_change_nothing() -> None:
+    """A finer mesh of a flat block adds no rows; with all its vertices the pull is the same."""
+    pulls, rows = {}, {}
+    for label, divisions, all_vertices in (
+        ("coarse", 1, False),
+        ("fine", 16, False),
+        ("all", 16, True),
+    ):
+        scene = load("ground", {"element": "tet4", "block_divisions": divisions})
+        settings = lp.Settings(all_vertices=all_vertices)
+        reports = list(lp.Simulation(scene.world, settings=settings).run(1.0))
+        pulls[label], rows[label] = reports[-1].drives["cup"][2], reports[-1].rows
+        assert all(r.converged for r in reports)
+    assert rows["fine"] == rows["coarse"] < rows["all"]
+    assert pulls["fine"] == pytest.approx(pulls["coarse"], rel=1e-6)
+    assert pulls["all"] == pytest.approx(pulls["coarse"], rel=1e-3)

@@ -27,7 +27,6 @@ from limpet.world import World
 
 Array = np.ndarray
 
-GIVE = 1e-5  # of a contact row's own compliance, added to it: redundant contacts share the load
 OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
 RETRIES = 2  # solves of a step with more contacts when some were missed
 
@@ -42,11 +41,17 @@ class Settings:
     remesh: float = 0.003  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     union_every_step: bool = False
     warm_start: bool = True
+    all_vertices: bool = False  # contacts also in the middle of rigid flat faces: redundant
+    give: float = (
+        1e-5  # of a contact's own compliance, added to it: redundant ones share their load
+    )
     solver: NewtonSettings | SweepSettings = field(default_factory=NewtonSettings)
 
     def __post_init__(self) -> None:
         require_positive("sealing", self.sealing, " m")
         require_positive("alarm", self.alarm, " m")
+        if not 0.0 <= self.give < 1.0:
+            raise LimpetError(f"give = {self.give:g}: expected a small number, 1e-5 is the default")
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,11 @@ class Simulation:
         self.world, self.settings = world, settings or Settings()
         self.bodies, surfaces = world.build()
         self.offset = np.cumsum([0] + [b.n_surface for b in self.bodies]).astype(np.int32)
-        self._colliders = [
-            collider(s, b.surface_positions()) for s, b in zip(surfaces, self.bodies)
-        ]
         soft = [isinstance(b, SoftBody) for b in self.bodies]
+        self._colliders = [
+            collider(s, b.surface_positions(), not (is_soft or self.settings.all_vertices))
+            for s, b, is_soft in zip(surfaces, self.bodies, soft)
+        ]
         order = sorted(range(len(soft)), key=lambda i: not soft[i])  # soft bodies bear the contacts
         self._pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :]]
         self._movable = np.array([b.movable for b in self.bodies])
@@ -218,7 +224,7 @@ class Simulation:
             if len(own):
                 add_block(w, index, body.compliance(own), h)
         give = np.zeros(n)
-        give[: 3 * k] = GIVE * w.diagonal()[: 3 * k]
+        give[: 3 * k] = self.settings.give * w.diagonal()[: 3 * k]
         free = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
         free[: 3 * k : 3] += contacts.gap / h
         data = np.zeros((k + len(cavities), 4))
@@ -244,7 +250,7 @@ class Simulation:
                 "lower the time step"
             )
         if isinstance(self.settings.solver, NewtonSettings):
-            solution = solve_by_newton(problem, guess, self.settings.solver)
+            solution = solve_by_newton(problem, guess, self.settings.solver, self._memory.line)
         else:
             solution = solve_by_sweeps(problem, guess, self.settings.solver)
         if not np.all(np.isfinite(solution.multipliers)):
@@ -252,7 +258,9 @@ class Simulation:
                 f"step {self.steps + 1} at {self.time:.4g} s: the contact forces left the finite; "
                 "lower the time step"
             )
-        self._memory = Memory.of(keys, contacts.normal, ids, solution.multipliers)
+        # now and then try the direct way again
+        line = solution.line if self.steps % 10 else 0
+        self._memory = Memory.of(keys, contacts.normal, ids, solution.multipliers, line)
         return solution
 
     def _surface_velocities(self) -> Array:

@@ -114,14 +114,20 @@ def _vertex_compliance(
     out = np.zeros((out_size, out_size))
     for r in range(out_size):
         line, source = out[r], half[r]
-        for i in range(n):
+        for i in range(min(r // 3 + 1, n)):
+            t0, t1, t2 = 0.0, 0.0, 0.0
             for k in range(start[vertices[i]], start[vertices[i] + 1]):
                 c, f = column[nodes[k]], weights[k]
                 if c >= 0:
-                    for d in range(3):
-                        line[3 * i + d] += f * source[c + d]
-        for e in range(extra):
-            line[3 * n + e] = source[size - extra + e]
+                    t0 += f * source[c]
+                    t1 += f * source[c + 1]
+                    t2 += f * source[c + 2]
+            line[3 * i], line[3 * i + 1], line[3 * i + 2] = t0, t1, t2
+        if r >= 3 * n:
+            for e in range(extra):
+                line[3 * n + e] = source[size - extra + e]
+        for c in range(r):
+            out[c, r] = line[c]
     return out
 
 

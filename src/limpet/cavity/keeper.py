@@ -125,9 +125,16 @@ class CavityKeeper:
         return book, tuple(reports)
 
     def _pattern(self, near: Nearness) -> Array:
-        """(N,) int8 for every surface vertex: 0 open, 1 within the sealing distance, 2 touching."""
-        closed = near.gap < self.sealing
-        return closed.astype(np.int8) + (near.gap < min(self.sealing, TOUCHING))
+        """(N,) int8 for every surface vertex: 0 open, 1 within the sealing distance, 2 touching.
+
+        Of two bodies only the one that leads counts: its vertices bear the ring.
+        """
+        own, other = self.walls.body, self.walls.body[near.face[:, 0]]
+        leads = (self.lead[own] > self.lead[other]) | (
+            (self.lead[own] == self.lead[other]) & (own <= other)
+        )
+        closed = (near.gap < self.sealing) & leads
+        return closed.astype(np.int8) + (closed & (near.gap < min(self.sealing, TOUCHING)))
 
     def _must_remesh(self, book: AirBook, x: Array, contacts: Contacts, pattern: Array) -> bool:
         """P 4.2, with what counts as a new contact made precise.

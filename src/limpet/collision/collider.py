@@ -9,9 +9,11 @@ import numpy as np
 
 from limpet.geometry.bvh import Tree, build_tree
 from limpet.geometry.distance import Adjacency, adjacency
-from limpet.geometry.surface import Surface
+from limpet.geometry.surface import Surface, triangle_normals
 
 Array = np.ndarray
+
+FLAT = 1e-10  # 1 - cosine between faces that count as one plane
 
 
 class Edges(NamedTuple):
@@ -32,6 +34,7 @@ class Shape(NamedTuple):
     tree: Tree
     adjacent: Adjacency
     edges: Edges
+    flat: Array  # (n,) bool, vertices that never make a contact: see flat_vertices
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,26 @@ class Collider:
     shape: Shape
 
 
-def collider(surface: Surface, x: Array) -> Collider:
-    """Prepare a surface, with its tree built at positions x (n, 3) [m], usually those at rest."""
+def flat_vertices(surface: Surface, x: Array) -> Array:
+    """(n,) bool: vertices in the middle of a flat face.
+
+    On a rigid body such a vertex is no local minimum of the distance to any other surface: where a
+    face is flat, the other body's vertices or the face's border come nearest.
+    """
+    normals = triangle_normals(x, surface.triangles)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    one, two = surface.edge_triangles.T
+    bent = np.einsum("ei,ei->e", normals[one], normals[two]) < 1.0 - FLAT
+    flat = np.ones(surface.n_vertices, dtype=bool)
+    flat[surface.edges[bent]] = False
+    return flat
+
+
+def collider(surface: Surface, x: Array, rigid: bool = False) -> Collider:
+    """Prepare a surface, with its tree built at positions x (n, 3) [m], usually those at rest.
+
+    rigid: leave out the vertices in the middle of flat faces, which stay flat.
+    """
     owner = surface.edge_triangles[:, 0]
     start = np.zeros(len(surface.triangles) + 1, dtype=np.int32)
     np.cumsum(np.bincount(owner, minlength=len(surface.triangles)), out=start[1:])
@@ -55,4 +76,5 @@ def collider(surface: Surface, x: Array) -> Collider:
         owned=np.argsort(owner, kind="stable").astype(np.int32),
     )
     tree = build_tree(np.ascontiguousarray(x, dtype=np.float64), surface.triangles)
-    return Collider(surface, Shape(tree, adjacency(surface), edges))
+    flat = flat_vertices(surface, x) if rigid else np.zeros(surface.n_vertices, dtype=bool)
+    return Collider(surface, Shape(tree, adjacency(surface), edges, flat))

@@ -172,7 +172,7 @@ def vertex_rows(
     one = (1.0, 0.0, 0.0)
     found = 0
     for i in range(len(x)):
-        if box_distance2(lower, upper, 0, point(x, i)) > alarm * alarm:
+        if shape_x.flat[i] or box_distance2(lower, upper, 0, point(x, i)) > alarm * alarm:
             continue
         t, u, v, w, feature, n, gap = _vertex_on_surface(
             i, x, adjacent_x, y, tree, adjacent_y, alarm, facing, stack

@@ -139,10 +139,10 @@ def factorise(symbolic: SymbolicFactor, values: Array) -> Factor:
 
 
 @njit(cache=True, fastmath=FAST)
-def _solve(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
-    panel_count = len(first) - 1
+def _forward(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
+    """y <- L^-1 y for one right-hand side (3 n,)."""
     own = np.empty(3 * np.max(np.diff(first)))
-    for s in range(panel_count):
+    for s in range(len(first) - 1):
         a, w = 3 * first[s], 3 * (first[s + 1] - first[s])
         h = row_start[s + 1] - row_start[s]
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
@@ -160,7 +160,13 @@ def _solve(first, row_start, rows, panel_start, inverse_start, panels, inverses,
                 for k in range(w):
                     t += panel[3 * r + d, k] * own[k]
                 y[3 * node + d] -= t
-    for s in range(panel_count - 1, -1, -1):
+
+
+@njit(cache=True, fastmath=FAST)
+def _backward(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
+    """y <- L^-T y for one right-hand side (3 n,)."""
+    own = np.empty(3 * np.max(np.diff(first)))
+    for s in range(len(first) - 2, -1, -1):
         a, w = 3 * first[s], 3 * (first[s + 1] - first[s])
         h = row_start[s + 1] - row_start[s]
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
@@ -179,41 +185,57 @@ def _solve(first, row_start, rows, panel_start, inverse_start, panels, inverses,
                 y[a + k] += inverse[i, k] * f
 
 
+def _arrays(factor: Factor) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
+    s = factor.symbolic
+    return (
+        s.first, s.row_start, s.rows, s.panel_start, s.inverse_start, factor.panels, factor.inverses
+    )  # fmt: skip
+
+
 def solve(factor: Factor, b: Array) -> Array:
     """A^-1 b for b (n, 3)."""
-    s = factor.symbolic
     y = np.array(b, dtype=float, order="C").reshape(-1)
-    _solve(
-        s.first, s.row_start, s.rows, s.panel_start, s.inverse_start, factor.panels,
-        factor.inverses, y,
-    )  # fmt: skip
+    _forward(*_arrays(factor), y)
+    _backward(*_arrays(factor), y)
     return y.reshape(-1, 3)
 
 
 @njit(cache=True)
 def _half_solve(
-    first, row_start, rows, panel_start, inverse_start, panels, inverses, y, lo, hi, gram, dense
+    first,
+    row_start,
+    rows,
+    panel_start,
+    inverse_start,
+    panels,
+    inverses,
+    begin,
+    y,
+    lo,
+    hi,
+    gram,
+    dense,
 ) -> int:
-    """Y <- L^-1 Y, and gram += Y^T Y over the first panels; returns the first row left out.
+    """Y <- L^-1 Y from panel `begin` on, and gram += Y^T Y; returns the first row left out of it.
 
-    With the columns of Y sorted by the node they start from, a panel of the post-ordered
-    elimination tree sees only its own subtree's columns, and those stand side by side: [lo, hi) of
-    each panel's nodes. The last panels see nearly all columns; their share of Y^T Y is one
-    dense product and left to the caller.
+    Y has the rows of the panels from `begin` on. With its columns sorted by the node they start
+    from, a panel of the post-ordered elimination tree sees only its own subtree's columns, and
+    those stand side by side: [lo, hi) of each node. The last panels see nearly all columns; their
+    share of Y^T Y is one dense product and left to the caller.
     """
-    last = 0
-    for s in range(len(first) - 1):
+    shift, last = 3 * first[begin], begin
+    for s in range(begin, len(first) - 1):
         w, h = first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         c0, c1 = lo[first[s]], hi[first[s]]
         for k in range(first[s], first[s + 1]):
             c0, c1 = min(c0, lo[k]), max(c1, hi[k])
         if c0 >= c1:
             continue
-        a, b = 3 * first[s], 3 * first[s + 1]
+        a, b = 3 * first[s] - shift, 3 * first[s + 1] - shift
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(3 * w, 3 * w)
         own = np.dot(inverse, np.ascontiguousarray(y[a:b, c0:c1]))
         y[a:b, c0:c1] = own
-        if c1 - c0 < dense:
+        if c1 - c0 < dense and last == s:
             last = s + 1
             square = np.dot(own.T, own)
             for i in range(c1 - c0):
@@ -228,36 +250,10 @@ def _half_solve(
             lo[node] = min(lo[node], c0)
             hi[node] = max(hi[node], c1)
             for d in range(3):
-                line, source = y[3 * node + d], sent[3 * (r - w) + d]
+                line, source = y[3 * node + d - shift], sent[3 * (r - w) + d]
                 for c in range(c1 - c0):
                     line[c0 + c] -= source[c]
-    # panels before `last` with many columns still have to be counted
-    for s in range(last):
-        a, b = first[s], first[s + 1]
-        c0, c1 = lo[a], hi[a]
-        for k in range(a, b):
-            c0, c1 = min(c0, lo[k]), max(c1, hi[k])
-        if c1 - c0 >= dense:
-            own = np.ascontiguousarray(y[3 * a : 3 * b, c0:c1])
-            square = np.dot(own.T, own)
-            for i in range(c1 - c0):
-                for j in range(i, c1 - c0):
-                    gram[c0 + i, c0 + j] += square[i, j]
-    return 3 * first[last]
-
-
-@njit(cache=True)
-def _mirror(upper: Array, shift: int) -> Array:
-    """The full symmetric matrix, its first `shift` rows and columns moved to the end."""
-    n = len(upper)
-    out = np.empty((n, n))
-    for i in range(n):
-        p = (i - shift) % n
-        for j in range(i, n):
-            q = (j - shift) % n
-            out[p, q] = upper[i, j]
-            out[q, p] = upper[i, j]
-    return out
+    return 3 * first[last] - shift
 
 
 def compliance(factor: Factor, nodes: Array, extra: Array) -> Array:
@@ -265,29 +261,39 @@ def compliance(factor: Factor, nodes: Array, extra: Array) -> Array:
 
     extra (e, n, 3). Result (3 t + e, 3 t + e), symmetric; rows 3 i + d belong to nodes[i], axis d.
     """
-    s = factor.symbolic
-    t, e = len(nodes), len(extra)
-    size = 3 * t + e
-    if size == 0:
-        return np.zeros((0, 0))
-    y = np.zeros((3 * s.n, size))
-    # `extra` stands first: it touches leaves, and so opens its few columns everywhere
-    lo = np.full(s.n, size, np.int32)
-    hi = np.zeros(s.n, np.int32)
+    s, t, e = factor.symbolic, len(nodes), len(extra)
+    out = np.zeros((3 * t + e, 3 * t + e))
+    tail = 3 * s.n
+    y = np.zeros((0, 3 * t))
+    if t:
+        begin = int(np.searchsorted(s.first, nodes[0], side="right")) - 1
+        tail = 3 * s.first[begin]
+        y = np.zeros((3 * s.n - tail, 3 * t))
+        lo, hi = np.full(s.n, 3 * t, np.int32), np.zeros(s.n, np.int32)
+        column = 3 * np.arange(t, dtype=np.int32)
+        for d in range(3):
+            y[3 * nodes + d - tail, column + d] = 1.0
+        lo[nodes], hi[nodes] = column, column + 3
+        gram = np.zeros((3 * t, 3 * t))
+        full = _half_solve(*_arrays(factor), begin, y, lo, hi, gram, (3 * t) // 2)
+        if full < len(y):
+            gram += blas.dsyrk(1.0, y[full:].T, lower=0)
+        _mirror(gram, out)
     if e:
-        y[:, :e] = extra.reshape(e, 3 * s.n).T
-        touched = np.any(extra != 0.0, axis=(0, 2))
-        lo[touched], hi[touched] = 0, e
-    column = (e + 3 * np.arange(t)).astype(np.int32)
-    for d in range(3):
-        y[3 * nodes + d, column + d] = 1.0
-    lo[nodes] = np.minimum(lo[nodes], column)
-    hi[nodes] = column + 3
-    gram = np.zeros((size, size))
-    full = _half_solve(
-        s.first, s.row_start, s.rows, s.panel_start, s.inverse_start, factor.panels,
-        factor.inverses, y, lo, hi, gram, size // 2,
-    )  # fmt: skip
-    if full < 3 * s.n:
-        gram += blas.dsyrk(1.0, y[full:].T, lower=0)
-    return _mirror(gram, e)
+        z = np.array(extra, dtype=float).reshape(e, 3 * s.n)
+        for row in z:
+            _forward(*_arrays(factor), row)
+        out[3 * t :, : 3 * t] = z[:, tail:] @ y
+        out[: 3 * t, 3 * t :] = out[3 * t :, : 3 * t].T
+        out[3 * t :, 3 * t :] = z @ z.T
+    return out
+
+
+@njit(cache=True)
+def _mirror(upper: Array, out: Array) -> None:
+    """Write the symmetric matrix whose upper triangle is given into the corner of `out`."""
+    n = len(upper)
+    for i in range(n):
+        for j in range(i, n):
+            out[i, j] = upper[i, j]
+            out[j, i] = upper[i, j]

@@ -25,13 +25,7 @@ class Solution:
     converged: bool
     sweeps: int
     iterations: int  # of Newton
-
-
-def softened(problem: Problem, factor: float) -> Array:
-    """W with `factor` times the rows' own compliance added."""
-    w = problem.w.copy()
-    w.reshape(-1)[:: len(w) + 1] += factor * problem.give
-    return w
+    line: int = 0  # of Newton's stages that succeeded
 
 
 @njit(cache=True, error_model="numpy")

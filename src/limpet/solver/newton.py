@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from limpet.constraints.problem import Problem, error, natural_map
-from limpet.solver.gauss_seidel import Solution, add_columns, residual, softened, sweep
+from limpet.solver.gauss_seidel import Solution, add_columns, residual, sweep
 
 Array = np.ndarray
 
@@ -28,8 +28,12 @@ class NewtonSettings:
     sweeps: int = 10  # before the second line of stages; the first starts from the guess itself
     max_steps: int = 15  # full steps at each stage
     # factors on the rows' own compliance, tried one line after the other
-    stages: tuple[tuple[float, ...], ...] = ((1.0,), (1e2, 1e1, 1.0), (1e4, 1e3, 1e2, 1e1, 1.0))
-    last_sweeps: int = 3000  # when no line succeeds
+    stages: tuple[tuple[float, ...], ...] = (
+        (1.0,),
+        (1e2, 1e1, 1.0),
+        (1e3, 3e2, 1e2, 3e1, 1e1, 3.0, 1.0),
+    )
+    last_sweeps: int = 500  # when no line succeeds
 
 
 @njit(cache=True, error_model="numpy")
@@ -107,21 +111,30 @@ def _newton(w, free, kind, start, data, h, lam, tolerance, max_steps):
     return lam, largest, count, best, best_residual
 
 
-def solve_by_newton(problem: Problem, guess: Array, settings: NewtonSettings) -> Solution:
-    """Newton from the guess, softened stages when it wanders, and sweeps as a fall-back."""
+def solve_by_newton(
+    problem: Problem, guess: Array, settings: NewtonSettings, first: int = 0
+) -> Solution:
+    """Newton from the guess, softened stages when it wanders, and sweeps as a fall-back.
+
+    first: the line of stages to begin with; the one that succeeded in the last step is likely to
+    succeed again.
+    """
     p, tolerance = problem, settings.tolerance
-    hard = softened(p, 1.0)
+    w, own = p.w.copy(), p.w.diagonal().copy()
+    diagonal = w.reshape(-1)[:: len(w) + 1]
     start = guess.copy()
     sweeps = steps = 0
     best, best_residual = start, np.inf
-    for number, line in enumerate(settings.stages):
-        if number == 1:  # the guess was too far off
-            sweep(hard, p.kind, p.start, p.data, p.h, start, p.free + hard @ start, settings.sweeps)
+    for number in range(min(first, len(settings.stages) - 1), len(settings.stages)):
+        if number > 0 and sweeps == 0:  # the guess alone is not good enough
+            diagonal[:] = own + p.give
+            u = p.free + w @ start
+            sweep(w, p.kind, p.start, p.data, p.h, start, u, settings.sweeps)
             sweeps += settings.sweeps
         lam = start
-        for factor in line:
-            w = hard if factor == 1.0 else softened(p, factor)
-            enough = tolerance if factor == 1.0 else 1e4 * tolerance
+        for factor in settings.stages[number]:
+            diagonal[:] = own + factor * p.give
+            enough = tolerance if factor == 1.0 else 1e6 * tolerance
             try:
                 lam, left, count, found, found_residual = _newton(
                     w, p.free, p.kind, p.start, p.data, p.h, lam, enough, settings.max_steps
@@ -134,9 +147,9 @@ def solve_by_newton(problem: Problem, guess: Array, settings: NewtonSettings) ->
             if not left <= enough:
                 break
         if best_residual <= tolerance:
-            return Solution(best, best_residual, True, sweeps, steps)
+            return Solution(best, best_residual, True, sweeps, steps, number)
     lam = best.copy()
-    u = p.free + hard @ lam
-    sweep(hard, p.kind, p.start, p.data, p.h, lam, u, settings.last_sweeps)
-    left = residual(hard, p.kind, p.start, p.data, p.h, lam, p.free + hard @ lam)
+    diagonal[:] = own + p.give
+    sweep(w, p.kind, p.start, p.data, p.h, lam, p.free + w @ lam, settings.last_sweeps)
+    left = residual(w, p.kind, p.start, p.data, p.h, lam, p.free + w @ lam)
     return Solution(lam, left, left <= tolerance, sweeps + settings.last_sweeps, steps)

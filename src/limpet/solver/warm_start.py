@@ -30,6 +30,7 @@ class Memory:
     forces: Array  # (k, 3) [N]
     cavities: Array  # (c,) int64
     pressures: Array  # (c,) [Pa] relative to the atmosphere
+    line: int = 0  # of Newton's stages that led there
 
     @staticmethod
     def empty() -> Memory:
@@ -37,13 +38,15 @@ class Memory:
         return Memory(none, np.zeros((0, 3)), none, np.zeros(0))
 
     @staticmethod
-    def of(keys: Array, normal: Array, cavities: Array, multipliers: Array) -> Memory:
+    def of(
+        keys: Array, normal: Array, cavities: Array, multipliers: Array, line: int = 0
+    ) -> Memory:
         k = len(keys)
         first, second = tangents(normal)
         lam = multipliers[: 3 * k].reshape(k, 3)
         force = lam[:, :1] * normal + lam[:, 1:2] * first + lam[:, 2:] * second
         order = np.argsort(keys, kind="stable")
-        return Memory(keys[order], force[order], cavities, multipliers[3 * k :].copy())
+        return Memory(keys[order], force[order], cavities, multipliers[3 * k :].copy(), line)
 
     def recall(self, keys: Array, normal: Array, cavities: Array) -> Array:
         """Multipliers for the present rows: zero where nothing is remembered."""
