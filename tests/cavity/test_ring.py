@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from limpet.cavity.detect import detect
+from limpet.cavity.leak import ring_open, seal_gap
 from limpet.cavity.ring import (
     PULL,
     PUSH,
@@ -15,8 +16,6 @@ from limpet.cavity.ring import (
     divide,
     nearness,
     offsets,
-    ring_open,
-    seal_gap,
 )
 
 S = 1e-4

@@ -1,7 +1,7 @@
 """P table 2: the cost of a step as the block's collision mesh grows, and with it the paper's rows.
 
-Vertices in the middle of a rigid flat face touch nothing that the other body's vertices do not touch
-first. Without them the rows do not grow with the block's mesh; with them they do as in the paper.
+Vertices in the middle of a rigid flat face touch nothing that the other body's vertices do not
+touch first. Without them the rows do not grow with the block's mesh; with them they do as in P.
 """
 
 from __future__ import annotations

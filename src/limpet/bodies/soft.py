@@ -17,6 +17,13 @@ from numba import njit
 
 from limpet.bodies.contract import Rows
 from limpet.bodies.motion import Motion
+from limpet.bodies.surface_map import (
+    bound_points,
+    carrying_nodes,
+    row_compliance,
+    spread,
+    vertex_compliance,
+)
 from limpet.elements import ELEMENTS
 from limpet.elements.corotational import assemble, cell_block, energy, lame
 from limpet.errors import DivergedError, LimpetError, MeshError, require_positive
@@ -79,92 +86,6 @@ def _system(
     for j in range(len(mass)):
         for d in range(3):
             values[start[j], d, d] += mass_factor * mass[j]
-
-
-@njit(cache=True)
-def _bound_nodes(touched: Array, start: Array, nodes: Array, n_free: int) -> Array:
-    """(n_free,) bool: the free nodes that carry any of the touched surface vertices."""
-    out = np.zeros(n_free, np.bool_)
-    for v in range(len(touched)):
-        if touched[v]:
-            for k in range(start[v], start[v + 1]):
-                if nodes[k] < n_free:
-                    out[nodes[k]] = True
-    return out
-
-
-@njit(cache=True)
-def _vertex_compliance(
-    vertices: Array, start: Array, nodes: Array, weights: Array, column: Array, s: Array, extra: int
-) -> Array:
-    """J S J^T: compliance of nodes (and `extra` more rows at the end) -> of surface vertices."""
-    n, size = len(vertices), len(s)
-    out_size = 3 * n + extra
-    half = np.zeros((out_size, size))
-    for i in range(n):
-        for k in range(start[vertices[i]], start[vertices[i] + 1]):
-            c, f = column[nodes[k]], weights[k]
-            if c >= 0:
-                for d in range(3):
-                    line, source = half[3 * i + d], s[c + d]
-                    for j in range(size):
-                        line[j] += f * source[j]
-    for e in range(extra):
-        half[3 * n + e] = s[size - extra + e]
-    out = np.zeros((out_size, out_size))
-    for r in range(out_size):
-        line, source = out[r], half[r]
-        for i in range(min(r // 3 + 1, n)):
-            t0, t1, t2 = 0.0, 0.0, 0.0
-            for k in range(start[vertices[i]], start[vertices[i] + 1]):
-                c, f = column[nodes[k]], weights[k]
-                if c >= 0:
-                    t0 += f * source[c]
-                    t1 += f * source[c + 1]
-                    t2 += f * source[c + 2]
-            line[3 * i], line[3 * i + 1], line[3 * i + 2] = t0, t1, t2
-        if r >= 3 * n:
-            for e in range(extra):
-                line[3 * n + e] = source[size - extra + e]
-        for c in range(r):
-            out[c, r] = line[c]
-    return out
-
-
-@njit(cache=True)
-def _row_compliance(
-    start: Array, vertex: Array, vector: Array, place: Array, extra_column: Array, s: Array
-) -> Array:
-    """H S H^T, H's row r being its entries at vertices, or the unit row `extra_column[r]` of S."""
-    n, size = len(start) - 1, len(s)
-    half = np.zeros((n, size))
-    for r in range(n):
-        line = half[r]
-        if extra_column[r] >= 0:
-            line[:] = s[extra_column[r]]
-            continue
-        for k in range(start[r], start[r + 1]):
-            c = 3 * place[vertex[k]]
-            for d in range(3):
-                f = vector[k, d]
-                if f != 0.0:
-                    source = s[c + d]
-                    for j in range(size):
-                        line[j] += f * source[j]
-    out = np.empty((n, n))
-    for q in range(n):
-        line = half[q]
-        for r in range(q + 1):
-            if extra_column[r] >= 0:
-                total = line[extra_column[r]]
-            else:
-                total = 0.0
-                for k in range(start[r], start[r + 1]):
-                    c, e = 3 * place[vertex[k]], vector[k]
-                    total += e[0] * line[c] + e[1] * line[c + 1] + e[2] * line[c + 2]
-            out[q, r] = total
-            out[r, q] = total
-    return out
 
 
 class SoftBody:
@@ -247,10 +168,14 @@ class SoftBody:
         self._unmet = np.zeros((n, 3))  # impulses of the constraints on the nodes
 
     def surface_positions(self) -> Array:
-        return _bound(self.collision.start, self.collision.nodes, self.collision.weights, self.x)
+        return bound_points(
+            self.collision.start, self.collision.nodes, self.collision.weights, self.x
+        )
 
     def surface_velocities(self) -> Array:
-        return _bound(self.collision.start, self.collision.nodes, self.collision.weights, self.v)
+        return bound_points(
+            self.collision.start, self.collision.nodes, self.collision.weights, self.v
+        )
 
     def positions(self) -> Array:
         """Node positions in the shape's own numbering."""
@@ -320,27 +245,27 @@ class SoftBody:
             force = np.zeros((self.n_surface, 3))
             np.add.at(force, rows.vertex[own], rows.vector[own])
             on_nodes = np.zeros_like(self.v)
-            _spread(b.start, b.nodes, b.weights, force, on_nodes)
+            spread(b.start, b.nodes, b.weights, force, on_nodes)
             extra[e] = on_nodes[:n]
-        nodes = np.flatnonzero(_bound_nodes(touched, b.start, b.nodes, n))
+        nodes = np.flatnonzero(carrying_nodes(touched, b.start, b.nodes, n))
         column = np.full(len(self.x), -1, np.int32)
         column[nodes] = 3 * np.arange(len(nodes))
         by_node = chol.compliance(self.factor, nodes, extra)
         vertices = np.flatnonzero(touched)
         place = np.zeros(self.n_surface, np.int32)
         place[vertices] = np.arange(len(vertices))
-        by_vertex = _vertex_compliance(
+        by_vertex = vertex_compliance(
             vertices, b.start, b.nodes, b.weights, column, by_node, len(dense)
         )
         extra_column = np.full(len(rows), -1, np.int32)
         extra_column[dense] = 3 * len(vertices) + np.arange(len(dense))
-        return _row_compliance(rows.start, rows.vertex, rows.vector, place, extra_column, by_vertex)
+        return row_compliance(rows.start, rows.vertex, rows.vector, place, extra_column, by_vertex)
 
     def apply(self, impulse: Array) -> None:
         n = self.n_free
         b = self.collision
         self._unmet = np.zeros_like(self.v)
-        _spread(b.start, b.nodes, b.weights, impulse, self._unmet)
+        spread(b.start, b.nodes, b.weights, impulse, self._unmet)
         self.v = self._free.copy()
         self.v[:n] += chol.solve(self.factor, self._unmet[:n])
 
@@ -365,24 +290,6 @@ class SoftBody:
 
     def set_state(self, state: dict[str, Array]) -> None:
         self.x, self.v = state["x"].copy(), state["v"].copy()
-
-
-@njit(cache=True)
-def _bound(start: Array, nodes: Array, weights: Array, x: Array) -> Array:
-    out = np.zeros((len(start) - 1, 3))
-    for i in range(len(out)):
-        for k in range(start[i], start[i + 1]):
-            for d in range(3):
-                out[i, d] += weights[k] * x[nodes[k], d]
-    return out
-
-
-@njit(cache=True)
-def _spread(start: Array, nodes: Array, weights: Array, impulse: Array, out: Array) -> None:
-    for i in range(len(start) - 1):
-        for k in range(start[i], start[i + 1]):
-            for d in range(3):
-                out[nodes[k], d] += weights[k] * impulse[i, d]
 
 
 def _elimination(cells: dict[str, Array], driven: Array, rim: Array) -> Array:

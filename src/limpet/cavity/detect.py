@@ -14,6 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from limpet.cavity.leak import ring_open, seal_gap
 from limpet.cavity.mapping import cavity_mesh, shell_of_vertices, void_shells
 from limpet.cavity.mesh import CavityMesh, Walls, common_air, mean_mesh
 from limpet.cavity.ring import (
@@ -24,8 +25,6 @@ from limpet.cavity.ring import (
     divide,
     nearness,
     offsets,
-    ring_open,
-    seal_gap,
 )
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree, build_tree, closest_points
