@@ -161,3 +161,77 @@ def test_vertices_inside_flat_faces_change_nothing() -> None:
     assert rows["fine"] == rows["coarse"] < rows["all"]
     assert pulls["fine"] == pytest.approx(pulls["coarse"], rel=1e-6)
     assert pulls["all"] == pytest.approx(pulls["coarse"], rel=1e-3)
+
+
+def test_a_driven_body_keeps_its_path_when_a_step_is_solved_again() -> None:
+    """A plate that comes from afar in one step misses the block at first."""
+    world = lp.World(gravity=(0.0, 0.0, 0.0))
+    world.add_rigid(lp.shapes.box(0.04, 0.04, 0.04), 0.5, name="block")
+    plate = world.add_rigid(
+        lp.shapes.box(0.06, 0.06, 0.01), 1.0, name="plate", position=(0.0, 0.0, 0.02)
+    )
+    world.drive(plate, lp.motion.path([(0.0, 0.0), (0.02, 0.0), (0.03, -0.015)]))
+    sim = lp.Simulation(world)
+    reports = list(sim.run(0.06))
+    assert sim.bodies[1].centre[2] == pytest.approx(0.015 - 0.015)
+    assert sim.bodies[0].surface_positions()[:, 2].max() <= -0.005 + 1e-5
+    assert max(r.balance_error for r in reports) < 1e-6
+
+
+def test_a_contact_on_driven_nodes_alone_is_left_out() -> None:
+    world = lp.World()
+    shape = lp.shapes.soft_box(0.02, 0.02, 0.02, (2, 2, 2))
+    soft = world.add_soft(shape, lp.Material(1e5, 0.3), 0.01, name="soft", position=(0, 0, 0.0205))
+    world.add_rigid(lp.shapes.box(0.1, 0.1, 0.01), 1.0, fixed=True)
+    world.drive(soft["bottom"], lp.motion.path([(0.0, 0.0), (0.1, -0.6e-3)]))
+    reports = list(lp.Simulation(world).run(0.15))
+    assert all(np.isfinite(r.drives["soft"]).all() and r.converged for r in reports)
+
+
+def test_settings_and_states_that_do_not_fit_are_refused() -> None:
+    assert lp.Settings(ring="inner").ring is lp.Ring.INNER
+    with pytest.raises(lp.LimpetError, match="ring = 'outter'; did you mean 'outer'"):
+        lp.Settings(ring="outter")
+    state = lp.Simulation(small_world(), h=0.01).save()
+    with pytest.raises(lp.LimpetError, match=r"saved at h = 0\.01 s"):
+        lp.Simulation(small_world(), h=0.005).restore(state)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda w, c, b: w.drive(c, lp.motion.path([(0, 0)])), "driven by a region"),
+        (lambda w, c, b: w.drive(b, lp.motion.path([(0, 0)])), "it is fixed"),
+        (lambda w, c, b: w.drive(c["lip"], [(0, 0)]), "expected a region"),
+        (lambda w, c, b: w.drive(c["lip"], lp.motion.path([(0, 5.0)])), "begin the path with"),
+        (lambda w, c, b: w.add_rigid(lp.shapes.box(1, 1, 1), "1 kg"), "plain number in SI units"),
+        (lambda w, c, b: w.add_rigid(lp.shapes.box(1, 1, 1), 1.0, position=(0, 0)), "three finite"),
+        (
+            lambda w, c, b: w.add_rigid(lp.shapes.box(1, 1, 1), 1.0, rotation=2 * np.eye(3)),
+            "rotation matrix",
+        ),
+        (lambda w, c, b: lp.World(leak=-1.0), "leak = -1"),
+        (lambda w, c, b: lp.Simulation(w, h="10 ms"), "plain number in SI units"),
+        (lambda w, c, b: lp.Simulation(w).run(1e-4), "expected a step"),
+    ],
+)
+def test_wrong_worlds_are_refused(build, message) -> None:
+    world = lp.World()
+    cup = world.add_soft(
+        lp.shapes.cup(element="tet4", sectors=12, segments=7), lp.Material(4e6, 0.45), 0.02
+    )
+    block = world.add_rigid(
+        lp.shapes.box(0.06, 0.06, 0.03), 1.0, position=(0, 0, -1e-3), fixed=True
+    )
+    with pytest.raises(lp.LimpetError, match=message):
+        build(world, cup, block)
+
+
+def test_a_broken_surface_names_its_body() -> None:
+    shape = lp.shapes.box(0.1, 0.1, 0.1)
+    world = lp.World()
+    world.add_rigid(
+        lp.shapes.RigidShape("b", shape.points, shape.triangles[:, ::-1]), 1.0, name="b"
+    )
+    with pytest.raises(lp.LimpetError, match="surface of 'b'"):
+        lp.Simulation(world)

@@ -190,7 +190,7 @@ def _settings(texts: list[str]) -> dict[str, object]:
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not (key and equals and value):
-            raise LimpetError(f"--set {text}: expected KEY=VALUE, as in --set mu=0.5")
+            raise LimpetError(f"--set {text}: expected KEY=VALUE, as in --set friction=0.5")
         settings[key] = value
         if value.startswith("["):
             try:

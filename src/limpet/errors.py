@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Real
 
 
 class LimpetError(Exception):
@@ -27,7 +28,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 def require_positive(field: str, value: float, unit: str = "", hint: str = "") -> float:
     """`value` if it is a finite number above zero, else a LimpetError that names `field`."""
-    if not (value > 0.0 and value < float("inf")):
-        tail = f" ({hint})" if hint else ""
+    tail = f" ({hint})" if hint else ""
+    if not isinstance(value, Real):
+        raise LimpetError(
+            f"{field} = {value!r}: expected a plain number in SI units{tail}; "
+            "texts with units are for scene files and the command line"
+        )
+    if not 0.0 < float(value) < float("inf"):
         raise LimpetError(f"{field} = {value:g}{unit}: expected a finite number above 0{tail}")
-    return value
+    return float(value)

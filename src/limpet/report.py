@@ -56,7 +56,7 @@ class SectionFrame:
     time: float  # [s]
     bodies: list[tuple[str, Array, Array]]  # name, points (n, 3) [m], triangles (m, 3)
     contacts: Array  # (k, 3) [m] contact points
-    forces: Array  # (k, 3) [N] on the upper body at those points
+    forces: Array  # (k, 3) [N] on the first body of each contact, the soft one if there is one
     cavity_points: Array  # (c, 3) [m], empty when there is no cavity
     cavity_triangles: Array  # (d, 3)
     pressure: float  # [Pa] absolute, in that cavity

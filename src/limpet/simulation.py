@@ -18,7 +18,7 @@ from limpet.cavity.ring import Ring
 from limpet.collision.detect import Contacts, collider, detect
 from limpet.constraints.problem import CONTACT, GAS, Problem
 from limpet.constraints.rows import contact_rows, tangents
-from limpet.errors import DivergedError, LimpetError, require_positive
+from limpet.errors import DivergedError, LimpetError, require_positive, suggest
 from limpet.report import CavityReport, SectionFrame, StepReport
 from limpet.solver.gauss_seidel import Solution, SweepSettings, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
@@ -36,7 +36,7 @@ class Settings:
     """How a step is computed; the physics stands in the World."""
 
     sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
-    alarm: float = 1e-4  # [m] contacts are looked for within this distance, plus what h covers
+    alarm: float = 1e-4  # [m] contacts within this, or 1.2 sealing, and what a step covers count
     ring: Ring = Ring.OUTER  # where in the contact ring the pressure ends
     remesh: float = 0.003  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     union_every_step: bool = False
@@ -48,6 +48,11 @@ class Settings:
     solver: NewtonSettings | SweepSettings = field(default_factory=NewtonSettings)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.ring, Ring):
+            if self.ring not in list(Ring):
+                raise LimpetError(f"ring = '{self.ring}'{suggest(str(self.ring), list(Ring))}")
+            object.__setattr__(self, "ring", Ring(self.ring))
+        require_positive("remesh", self.remesh)
         require_positive("sealing", self.sealing, " m")
         require_positive("alarm", self.alarm, " m")
         if not 0.0 <= self.give < 1.0:
@@ -59,7 +64,7 @@ class State:
     """Everything that the next step depends on."""
 
     step: int
-    time: float
+    h: float
     bodies: tuple[dict[str, Array], ...]
     air: AirBook
     memory: Memory
@@ -108,8 +113,12 @@ class Simulation:
     def run(self, duration: float) -> Iterator[StepReport]:
         """Step until `duration` [s] from now; the last step may end up to h/2 off."""
         require_positive("duration", duration, " s")
-        for _ in range(round(duration / self.h)):
-            yield self.step()
+        count = round(duration / self.h)
+        if count < 1:
+            raise LimpetError(
+                f"duration = {duration:g} s: expected a step h = {self.h:g} s or more"
+            )
+        return (self.step() for _ in range(count))
 
     def step(self) -> StepReport:
         """Advance by h. Each block is one phase of the step; the report says how each went."""
@@ -155,7 +164,7 @@ class Simulation:
             for body, state in zip(self.bodies, start):  # something came from afar: look further
                 body.set_state(state)
                 body.apply(np.zeros((body.n_surface, 3)))
-            reach = float(np.abs(self._ahead[0] - x).max())
+            reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
             contacts = self._effective(self._detect(reach)[1])
 
         rates = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
@@ -176,7 +185,8 @@ class Simulation:
         """
         where = [b.surface_positions() for b in self.bodies]
         alarm = max(self.settings.alarm, 1.2 * self.settings.sealing)
-        alarm += reach or self.h * float(np.abs(self._surface_velocities()).max())
+        speed = float(np.linalg.norm(self._surface_velocities(), axis=1).max())
+        alarm += self.h * speed if reach is None else reach
         contacts = detect(self._colliders, where, self._pairs, alarm, facing=reach is None)
         return np.concatenate(where), contacts
 
@@ -223,10 +233,15 @@ class Simulation:
             index, own = select_rows(rows, self.offset[i], self.offset[i + 1])
             if len(own):
                 add_block(w, index, body.compliance(own), h)
+        # a contact whose vertices are all driven gives way to nothing: leave it out of the solve
+        stiff = w.diagonal()[: 3 * k : 3] <= 1e-14 * w.diagonal()[: 3 * k].max(initial=0.0)
+        stuck = np.repeat(stiff, 3)
+        w.reshape(-1)[: 3 * k * (n + 1) : n + 1][stuck] = 1.0
         give = np.zeros(n)
         give[: 3 * k] = self.settings.give * w.diagonal()[: 3 * k]
         free = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
         free[: 3 * k : 3] += contacts.gap / h
+        free[: 3 * k][stuck] = 1.0  # as if open
         data = np.zeros((k + len(cavities), 4))
         data[:k, 0] = self._friction[contacts.body_a, contacts.body_b]
         atmosphere = self.world.atmosphere
@@ -304,21 +319,30 @@ class Simulation:
         """A copy of the state: restore it and continue, and every bit is the same."""
         return State(
             self.steps,
-            self.time,
+            self.h,
             tuple(b.get_state() for b in self.bodies),
             self._air,
             self._memory,
         )
 
     def restore(self, state: State) -> None:
+        """Go back to a saved state of the same world at the same time step."""
         if len(state.bodies) != len(self.bodies):
             raise LimpetError(
                 f"the state has {len(state.bodies)} bodies, this world {len(self.bodies)}"
             )
+        if state.h != self.h:
+            raise LimpetError(
+                f"the state was saved at h = {state.h:g} s, this runs at {self.h:g} s"
+            )
         for body, arrays in zip(self.bodies, state.bodies):
+            for key, value in body.get_state().items():
+                if key not in arrays or arrays[key].shape != value.shape:
+                    raise LimpetError(f"the state does not fit '{body.name}': another mesh or kind")
             body.set_state(arrays)
-        self.steps, self.time = state.step, state.time
+        self.steps, self.time = state.step, state.step * self.h
         self._air, self._memory = state.air, state.memory
+        self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
         self._ahead = None
 
     def section_frame(self, label: str) -> SectionFrame:

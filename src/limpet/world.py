@@ -64,7 +64,7 @@ class World:
     def __init__(
         self,
         gravity: Vector = (0.0, 0.0, -9.81),
-        friction: float = 0.6,
+        friction: float = 0.5,
         atmosphere: Atmosphere | None = None,
         leak: float = 0.0,
     ) -> None:
@@ -73,7 +73,9 @@ class World:
             raise LimpetError(f"gravity = {gravity}: expected three finite numbers [m/s^2]")
         self.friction = _friction(friction)
         self.atmosphere = atmosphere or Atmosphere()
-        self.leak = leak  # n_leak [mol/s] into every sealed cavity (P eq 15)
+        if not 0.0 <= leak < np.inf:
+            raise LimpetError(f"leak = {leak:g} mol/s: expected 0 or more")
+        self.leak = leak  # n_leak into every sealed cavity (P eq 15)
         self.specs: dict[str, Spec] = {}
         self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
         self._pair_friction: dict[frozenset[str], float] = {}
@@ -118,11 +120,31 @@ class World:
 
     def drive(self, target: Region | RigidSpec, motion: Motion) -> None:
         """Move a region of a soft body, or a whole rigid body, along `motion`."""
+        if isinstance(target, SoftSpec):
+            regions = ", ".join(target.shape.regions)
+            raise LimpetError(
+                f"drive on '{target.name}': a soft body is driven by a region, as in "
+                f"{target.name}['top']; it has: {regions}"
+            )
+        if not isinstance(target, (Region, RigidSpec)) or not isinstance(motion, Motion):
+            raise LimpetError(
+                "drive: expected a region or a rigid body of this world, and a motion.path"
+            )
         region = target.whole if isinstance(target, RigidSpec) else target
         if region.body not in self.specs:
             raise LimpetError(f"drive on '{region.body}'{suggest(region.body, self.specs)}")
+        spec = self.specs[region.body]
+        if isinstance(spec, RigidSpec) != (region.name is None):
+            raise LimpetError(f"drive on '{region.body}': the target is of another world")
+        if isinstance(spec, RigidSpec) and spec.fixed:
+            raise LimpetError(f"drive on '{region.body}': it is fixed; add it without fixed=True")
         if region.body in self.drives:
             raise LimpetError(f"'{region.body}' has a drive already: join the two motions")
+        if np.abs(motion.offset(0.0)).max() > 1e-9:
+            raise LimpetError(
+                f"drive on '{region.body}': the motion starts {motion.offset(0.0)} m away from "
+                "where the body stands; begin the path with (0, 0)"
+            )
         self.drives[region.body] = (region, motion)
 
     def hold(self, target: Region | RigidSpec) -> None:
@@ -148,15 +170,17 @@ class World:
             if isinstance(spec, SoftSpec):
                 collision = spec.shape.collision
                 points, triangles = collision.positions(spec.shape.points), collision.triangles
+            else:
+                points, triangles = spec.shape.points, np.asarray(spec.shape.triangles)
+            surfaces.append(check_surface(points, triangles, f"surface of '{spec.name}'"))
+            placed.append((spec.name, points, surfaces[-1].triangles))
+            if isinstance(spec, SoftSpec):
                 nodes = spec.shape.region(region.name) if region and region.name else None
                 bodies.append(
                     SoftBody(spec.name, spec.shape, spec.material, spec.mass, nodes, motion)
                 )
             else:
-                points, triangles = spec.shape.points, spec.shape.triangles
                 bodies.append(RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion))
-            surfaces.append(check_surface(points, triangles, f"surface of '{spec.name}'"))
-            placed.append((spec.name, points, triangles))
         check_apart(placed)
         return bodies, surfaces
 
@@ -179,5 +203,10 @@ def _friction(mu: float) -> float:
 
 
 def _place(points: Array, position: Vector, rotation: Array | None) -> Array:
-    turned = points if rotation is None else points @ np.asarray(rotation, dtype=float).T
-    return np.ascontiguousarray(turned + np.asarray(position, dtype=float))
+    where = np.asarray(position, dtype=float)
+    if where.shape != (3,) or not np.all(np.isfinite(where)):
+        raise LimpetError(f"position = {position}: expected three finite numbers [m]")
+    turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
+    if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3), atol=1e-9):
+        raise LimpetError("rotation: expected a rotation matrix, 3 x 3 and orthogonal")
+    return np.ascontiguousarray(points @ turn.T + where)

@@ -7,7 +7,6 @@ import pytest
 
 from limpet.bodies.motion import HOLD, path
 from limpet.errors import LimpetError
-from limpet.geometry.rotation import rotation_matrix
 
 
 def test_a_path_is_straight_between_stations_and_holds_beyond_them():
@@ -38,15 +37,8 @@ def test_one_station_holds_for_ever():
 def test_points_are_placed_by_the_offset():
     points = np.random.default_rng(0).normal(size=(5, 3))
     motion = path([(0.0, 0.0), (1.0, (0.1, 0.2, 0.3))])
-    shift = motion.place(points, np.zeros(3), 1.0) - points
+    shift = motion.place(points, 1.0) - points
     np.testing.assert_allclose(shift, np.tile([0.1, 0.2, 0.3], (5, 1)), atol=1e-15)
-
-
-def test_a_turned_path_moves_along_the_turned_direction():
-    turn = rotation_matrix(np.array([1.0, 0.0, 0.0]), np.pi / 2)  # z to -y
-    motion = path([(0.0, 0.0), (1.0, 0.02)])
-    np.testing.assert_allclose(motion.turned(turn).offset(1.0), [0.0, -0.02, 0.0], atol=1e-17)
-    np.testing.assert_allclose(motion.offset(1.0), [0.0, 0.0, 0.02])
 
 
 @pytest.mark.parametrize(

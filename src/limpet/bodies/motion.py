@@ -23,13 +23,9 @@ class Motion:
         """(3,) [m]; held constant before the first and after the last time."""
         return np.array([np.interp(time, self.times, self.offsets[:, d]) for d in range(3)])
 
-    def place(self, points: Array, pivot: Array, time: float) -> Array:
+    def place(self, points: Array, time: float) -> Array:
         """Where points that stand at `points` at rest are at `time`."""
         return points + self.offset(time)
-
-    def turned(self, rotation: Array) -> Motion:
-        """The same motion seen in a world turned by `rotation`."""
-        return Motion(self.times, self.offsets @ rotation.T)
 
 
 def path(
@@ -39,12 +35,16 @@ def path(
     """Stations (time [s], displacement [m] along `direction`, or a vector of three)."""
     if len(stations) == 0:
         raise LimpetError("motion path is empty: give at least one (time, displacement)")
+    if any(not isinstance(s, Sequence | np.ndarray) or len(s) != 2 for s in stations):
+        raise LimpetError("motion path: expected pairs (time, displacement)")
     times = np.array([float(t) for t, _ in stations])
     if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0.0):
         raise LimpetError(f"motion path times {times.tolist()}: expected finite, rising times")
     along = np.asarray(direction, dtype=float)
-    if along.shape != (3,) or not np.all(np.isfinite(along)):
-        raise LimpetError(f"motion path direction {direction}: expected three finite numbers")
+    if along.shape != (3,) or not np.all(np.isfinite(along)) or not along.any():
+        raise LimpetError(
+            f"motion path direction {direction}: expected three finite numbers, not all 0"
+        )
     offsets = np.empty((len(times), 3))
     for row, (_, u) in zip(offsets, stations):
         value = np.asarray(u, dtype=float)

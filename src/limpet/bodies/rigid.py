@@ -138,7 +138,6 @@ class RigidBody:
         total = np.concatenate([impulse.sum(axis=0), np.cross(self._arms(), impulse).sum(axis=0)])
         if self.prescribed:
             self._drive = self._needed - total
-            return
         moved = self._free + self._mobility() @ total
         self.v, self.w = moved[:3], moved[3:]
 

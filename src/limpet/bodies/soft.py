@@ -131,7 +131,11 @@ class SoftBody:
             shape,
         )
         self.mass_damping = material.mass_damping
-        rim = shape.regions.get("rim", np.zeros(0, np.int32))  # where contacts are expected
+        # Where contacts are expected. Eliminated last, these nodes make the compliance cheaper and
+        # the factor dearer: 0.7 ms less a step for a cup of tets, 0.9 ms more for one of hex20.
+        rim = shape.regions.get("rim", np.zeros(0, np.int32))
+        if set(shape.cells) != {"tet4"}:
+            rim = rim[:0]
         self.order = _elimination(shape.cells, is_driven, rim)  # order[new] = node of the shape
         new = np.empty(n, np.int32)
         new[self.order] = np.arange(n, dtype=np.int32)
@@ -158,7 +162,6 @@ class SoftBody:
         self.mu, self.lam = lame(material.young, material.poisson)
         self.collision, self.visual = _renumber(shape.collision, new), _renumber(shape.visual, new)
         self.n_surface = self.collision.n_vertices
-        self.pivot = self.rest[self.n_free :].mean(axis=0) if is_driven.any() else np.zeros(3)
 
         self.x = self.rest.copy()
         self.v = np.zeros((n, 3))
@@ -220,7 +223,7 @@ class SoftBody:
         right = m[:, None] * self.v + h * (force + m[:, None] * gravity)
         known = np.zeros_like(self.v)
         if self.motion is not None:
-            target = self.motion.place(self.rest[n:], self.pivot, time + h)
+            target = self.motion.place(self.rest[n:], time + h)
             known[n:] = (target - self.x[n:]) / h
         carried = _driven_times(*self._driven_blocks, values, known)
         self.v = known

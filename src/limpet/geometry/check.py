@@ -50,7 +50,7 @@ def check_surface(x: Array, triangles: Array, name: str = "surface") -> Surface:
     if extent > LARGEST:
         raise MeshError(
             f"{name} is {extent:g} m large: expected less than {LARGEST:g} m; "
-            "is the mesh in millimetres? pass unit='mm'"
+            "if the mesh is in millimetres, multiply its points by 1e-3"
         )
     area = np.linalg.norm(triangle_normals(x, triangles), axis=1)
     thin = np.flatnonzero(area <= THINNEST * extent**2)

@@ -94,6 +94,8 @@ def cup(
     Regions: "top" (the stem's upper face, what a gripper holds), "lip" (its edge), "rim" (the
     underside next to the lip, where it touches).
     """
+    if not isinstance(profile, (str, CupProfile)):
+        raise LimpetError(f"cup profile = {profile!r}: expected a name or a CupProfile")
     if isinstance(profile, str):
         if profile not in PROFILES:
             raise LimpetError(f"cup profile = '{profile}'{suggest(profile, PROFILES)}")
@@ -156,11 +158,11 @@ def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> 
     arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items() if block}
     points = np.array(grid.points)
     collision = _collision_surface(grid, hub, segments)
-    end, rim = order * segments, order * (segments - _rim(segments))
+    end, touched = order * segments, order * (segments - 2 * _rim(segments))
     regions = {
         "top": grid.nodes(lambda i, k: k == order * (1 + STEM_LAYERS)),
         "lip": grid.nodes(lambda i, k: i == end),
-        "rim": grid.nodes(lambda i, k: i >= rim and k == 0),
+        "rim": grid.nodes(lambda i, k: i >= touched and k == 0),
     }
     return SoftShape("cup", points, arrays, collision, boundary(arrays), regions)
 

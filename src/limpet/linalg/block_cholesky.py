@@ -230,6 +230,7 @@ def _half_solve(
         for k in range(first[s], first[s + 1]):
             c0, c1 = min(c0, lo[k]), max(c1, hi[k])
         if c0 >= c1:
+            last = s + 1 if last == s else last
             continue
         a, b = 3 * first[s] - shift, 3 * first[s + 1] - shift
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(3 * w, 3 * w)

@@ -58,8 +58,7 @@ def elimination_order(n: int, i: Array, j: Array, last: Array | None = None) -> 
     """A fill-reducing, post-ordered order of the node graph with edges (i, j): order[new] = old.
 
     `last` names nodes to be eliminated after all others: unit forces on them then meet only the end
-    of the factor. For the rim of a cup that costs 0.7 ms more in the factor and saves 1.4 ms in the
-    compliance.
+    of the factor, which itself becomes denser.
     """
     late = np.zeros(n, bool)
     if last is not None and len(last):

@@ -152,4 +152,6 @@ def solve_by_newton(
     diagonal[:] = own + p.give
     sweep(w, p.kind, p.start, p.data, p.h, lam, p.free + w @ lam, settings.last_sweeps)
     left = residual(w, p.kind, p.start, p.data, p.h, lam, p.free + w @ lam)
+    if not left <= best_residual:
+        lam, left = best, best_residual
     return Solution(lam, left, left <= tolerance, sweeps + settings.last_sweeps, steps)
