@@ -57,11 +57,16 @@ def _options(
 
 
 @app.command("scenes")
-def list_scenes(as_json: Json = False) -> None:
-    """List the scenes, one line each."""
-    from limpet.scenes.registry import scenes
+def list_scenes(
+    name: Annotated[str | None, typer.Argument(metavar="[SCENE]")] = None, as_json: Json = False
+) -> None:
+    """List the scenes, one line each, or the parameters of one."""
+    from limpet.scenes.registry import parameters_of, scenes
 
-    _print_list({name: entry.summary for name, entry in scenes().items()}, as_json)
+    if name is None:
+        _print_list({key: entry.summary for key, entry in scenes().items()}, as_json)
+    else:
+        _print_list(parameters_of(name), as_json)
 
 
 @app.command()

@@ -70,7 +70,9 @@ def show(value: float, si: str, digits: int = 4) -> str:
     """`value` (SI) with a unit that reads well; `quantity` reads it back."""
     dimension = DIMENSIONS[si]
     sizes = {unit: dimension.units[unit] for unit in dimension.shown}
-    fallback = dimension.shown[-1] if value else dimension.shown[0]
+    if not value:
+        return f"0 {si}"
+    fallback = dimension.shown[-1]
     # Half a unit in the last digit: 999.96 mm rounds to 1 m, not to "1000 mm".
     reach = abs(value) * (1 + 0.5 * 10.0**-digits)
     unit = next((unit for unit, size in sizes.items() if reach >= size), fallback)

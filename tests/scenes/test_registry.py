@@ -129,3 +129,10 @@ def test_a_wrong_scene_file_is_one_clear_line(tmp_path, text, line):
 def test_a_scene_file_that_is_not_there(tmp_path):
     with pytest.raises(LimpetError, match="cannot be read"):
         read_scene_file(tmp_path / "none.toml")
+
+
+def test_the_parameters_of_a_scene_are_listed_with_units():
+    lines = registry.parameters_of("ground")
+    assert lines["young"].split() == ["4", "MPa", "Young's", "modulus", "of", "the", "cup"]
+    assert lines["h"] == "10 ms"
+    assert lines["leak"].startswith("0 mol/s")

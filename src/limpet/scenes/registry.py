@@ -127,9 +127,15 @@ def get(name: str) -> SceneEntry:
     return _CATALOGUE[name]
 
 
-def parameter_model(name: str) -> type[SceneParameters]:
-    """What the scene `name` can be told."""
-    return _recipe(name).parameters
+def parameters_of(name: str) -> dict[str, str]:
+    """What the scene `name` can be told: each parameter's default, with its unit, and meaning."""
+    model = _recipe(name).parameters
+    lines = {}
+    for key, info in model.model_fields.items():
+        unit, default = unit_of(model, key), info.default
+        shown = show(default, unit) if unit and isinstance(default, float) else str(default)
+        lines[key] = f"{shown:12} {info.description or ''}".rstrip()
+    return lines
 
 
 def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
