@@ -38,7 +38,7 @@ class Settings:
     sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
     alarm: float = 1e-4  # [m] contacts within this, or 1.2 sealing, and what a step covers count
     ring: Ring = Ring.OUTER  # where in the contact ring the pressure ends
-    remesh: float = 0.003  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
+    remesh: float = 0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     union_every_step: bool = False
     warm_start: bool = True
     all_vertices: bool = False  # contacts also in the middle of rigid flat faces: redundant

@@ -17,6 +17,31 @@ from limpet.linalg.symbolic import (
 )
 
 
+def on_nodes(factor, nodes, extra):
+    """Compliance of unit forces on nodes."""
+    t = len(nodes)
+    return compliance(factor, np.arange(t + 1), nodes, np.ones(t), extra)
+
+
+def test_points_share_their_force_among_nodes():
+    rng = np.random.default_rng(3)
+    n = 12
+    pattern = block_pattern(n, np.arange(n - 1), np.arange(1, n))
+    values = 0.1 * rng.normal(size=(len(pattern.rows), 3, 3))
+    values[pattern.start[:-1]] = np.eye(3) * rng.uniform(1.0, 2.0, size=(n, 1, 1))
+    factor = factorise(analyse(pattern, n), values)
+    weights = rng.normal(size=(4, 3))
+    carriers = np.array([[0, 4, 5], [2, 3, 7], [3, 8, 9], [9, 10, 11]])
+    points = compliance(
+        factor, np.arange(0, 13, 3), carriers.ravel(), weights.ravel(), np.zeros((0, n, 3))
+    )
+    unit = on_nodes(factor, np.arange(n), np.zeros((0, n, 3))).reshape(n, 3, n, 3)
+    share = np.zeros((4, n))
+    np.add.at(share, (np.arange(4)[:, None], carriers), weights)
+    expected = np.einsum("ia,adbe,jb->idje", share, unit, share).reshape(12, 12)
+    np.testing.assert_allclose(points, expected, rtol=1e-12, atol=1e-14)
+
+
 def random_graph(n, density, rng):
     """Edges (i, j) of n nodes; at low density the graph falls apart."""
     i, j = np.triu_indices(n, 1)
@@ -83,7 +108,7 @@ def test_compliance_is_the_dense_product(system, n_extra, share):
     unit = np.eye(3 * free).reshape(free, 3, 3 * free)[nodes].reshape(-1, 3 * free)
     rows = np.concatenate([unit, extra.reshape(n_extra, 3 * free)])
     dense = rows @ np.linalg.solve(a[: 3 * free, : 3 * free], rows.T)
-    w = compliance(factor, nodes, extra)
+    w = on_nodes(factor, nodes, extra)
     assert w.shape == (len(rows), len(rows))
     np.testing.assert_array_equal(w, w.T)
     scale = np.linalg.cond(a) * np.abs(dense).max(initial=0.0)
@@ -101,7 +126,7 @@ def test_compliance_of_few_and_of_all_nodes(n_extra, nodes):
     rows = np.concatenate(
         [np.eye(75).reshape(25, 3, 75)[np.array(nodes, int)].reshape(-1, 75), extra.reshape(-1, 75)]
     )
-    w = compliance(factor, np.array(nodes, int), extra)
+    w = on_nodes(factor, np.array(nodes, int), extra)
     np.testing.assert_allclose(w, rows @ np.linalg.solve(a, rows.T), rtol=1e-9, atol=1e-10)
 
 
@@ -153,7 +178,7 @@ def test_wide_supernodes_are_split():
     np.testing.assert_allclose(
         solve(factor, b).ravel(), np.linalg.solve(a, b.ravel()), rtol=1e-9, atol=1e-12
     )
-    w = compliance(factor, np.arange(n), np.zeros((0, n, 3)))
+    w = on_nodes(factor, np.arange(n), np.zeros((0, n, 3)))
     np.testing.assert_allclose(w, np.linalg.inv(a), rtol=1e-8, atol=1e-11)
 
 
@@ -195,7 +220,7 @@ def test_nodes_named_last_come_last_and_make_their_compliance_cheap():
     at = (3 * order[:, None] + np.arange(3)).ravel()
     pattern = block_pattern(n, new[i], new[j])
     factor = factorise(analyse(pattern, n), blocks_of(pattern, a[np.ix_(at, at)]))
-    w = compliance(factor, np.sort(new[last]), np.zeros((0, n, 3)))
+    w = on_nodes(factor, np.sort(new[last]), np.zeros((0, n, 3)))
     rows = (3 * order[-side:, None] + np.arange(3)).ravel()
     np.testing.assert_allclose(w, np.linalg.inv(a)[np.ix_(rows, rows)], rtol=1e-8, atol=1e-10)
 

@@ -20,6 +20,7 @@ from limpet.bodies.motion import Motion
 from limpet.bodies.surface_map import (
     bound_points,
     carrying_nodes,
+    free_entries,
     row_compliance,
     spread,
     vertex_compliance,
@@ -162,6 +163,8 @@ class SoftBody:
         self.mu, self.lam = lame(material.young, material.poisson)
         self.collision, self.visual = _renumber(shape.collision, new), _renumber(shape.visual, new)
         self.n_surface = self.collision.n_vertices
+        first_node = np.minimum.reduceat(self.collision.nodes, self.collision.start[:-1])
+        self._vertex_order = np.argsort(first_node, kind="stable")
 
         self.x = self.rest.copy()
         self.v = np.zeros((n, 3))
@@ -232,9 +235,9 @@ class SoftBody:
         self._unmet = np.zeros_like(right)
 
     def compliance(self, rows: Rows) -> Array:
-        """From nodes to surface vertices to rows: contacts share vertices, and vertices nodes.
+        """By way of the touched vertices, or of the nodes that carry them if these are fewer.
 
-        So a finer collision mesh does not make the half-solves dearer; a cavity's row, which
+        So a finer collision mesh does not make the half-solves dearer. A cavity's row, which
         touches most of the underside, is half-solved as it is.
         """
         b, n = self.collision, self.n_free
@@ -250,16 +253,21 @@ class SoftBody:
             on_nodes = np.zeros_like(self.v)
             spread(b.start, b.nodes, b.weights, force, on_nodes)
             extra[e] = on_nodes[:n]
-        nodes = np.flatnonzero(carrying_nodes(touched, b.start, b.nodes, n))
-        column = np.full(len(self.x), -1, np.int32)
-        column[nodes] = 3 * np.arange(len(nodes))
-        by_node = chol.compliance(self.factor, nodes, extra)
-        vertices = np.flatnonzero(touched)
+        vertices = self._vertex_order[touched[self._vertex_order]]
         place = np.zeros(self.n_surface, np.int32)
         place[vertices] = np.arange(len(vertices))
-        by_vertex = vertex_compliance(
-            vertices, b.start, b.nodes, b.weights, column, by_node, len(dense)
-        )
+        nodes = np.flatnonzero(carrying_nodes(touched, b.start, b.nodes, n))
+        if len(vertices) <= len(nodes):
+            points = free_entries(vertices, b.start, b.nodes, b.weights, n)
+            by_vertex = chol.compliance(self.factor, *points, extra)
+        else:
+            start, ones = np.arange(len(nodes) + 1), np.ones(len(nodes))
+            by_node = chol.compliance(self.factor, start, nodes, ones, extra)
+            column = np.full(len(self.x), -1, np.int32)
+            column[nodes] = 3 * np.arange(len(nodes))
+            by_vertex = vertex_compliance(
+                vertices, b.start, b.nodes, b.weights, column, by_node, len(dense)
+            )
         extra_column = np.full(len(rows), -1, np.int32)
         extra_column[dense] = 3 * len(vertices) + np.arange(len(dense))
         return row_compliance(rows.start, rows.vertex, rows.vector, place, extra_column, by_vertex)

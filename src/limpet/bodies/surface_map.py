@@ -21,6 +21,26 @@ def carrying_nodes(touched: Array, start: Array, nodes: Array, n_free: int) -> A
 
 
 @njit(cache=True)
+def free_entries(
+    vertices: Array, start: Array, nodes: Array, weights: Array, n_free: int
+) -> tuple[Array, Array, Array]:
+    """(start, nodes, weights) of some vertices, without the nodes that are driven."""
+    size = 0
+    for v in vertices:
+        size += start[v + 1] - start[v]
+    out_start = np.zeros(len(vertices) + 1, np.int64)
+    out_nodes, out_weights = np.empty(size, np.int64), np.empty(size)
+    used = 0
+    for i in range(len(vertices)):
+        for k in range(start[vertices[i]], start[vertices[i] + 1]):
+            if nodes[k] < n_free:
+                out_nodes[used], out_weights[used] = nodes[k], weights[k]
+                used += 1
+        out_start[i + 1] = used
+    return out_start, out_nodes[:used], out_weights[:used]
+
+
+@njit(cache=True)
 def vertex_compliance(
     vertices: Array, start: Array, nodes: Array, weights: Array, column: Array, s: Array, extra: int
 ) -> Array:

@@ -158,7 +158,7 @@ def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> 
     arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items() if block}
     points = np.array(grid.points)
     collision = _collision_surface(grid, hub, segments)
-    end, touched = order * segments, order * (segments - 2 * _rim(segments))
+    end, touched = order * segments, order * (segments - _rim(segments))
     regions = {
         "top": grid.nodes(lambda i, k: k == order * (1 + STEM_LAYERS)),
         "lip": grid.nodes(lambda i, k: i == end),

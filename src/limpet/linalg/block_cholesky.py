@@ -257,24 +257,34 @@ def _half_solve(
     return 3 * first[last] - shift
 
 
-def compliance(factor: Factor, nodes: Array, extra: Array) -> Array:
-    """B A^-1 B^T for B = unit forces on `nodes` (sorted, (t,)) followed by dense rows `extra`.
+@njit(cache=True)
+def _place_points(start, nodes, weights, tail, y, lo, hi) -> None:
+    """Columns 3 i + d of Y: a unit force along axis d on point i, shared among its nodes."""
+    for i in range(len(start) - 1):
+        for k in range(start[i], start[i + 1]):
+            node = nodes[k]
+            lo[node] = min(lo[node], 3 * i)
+            hi[node] = max(hi[node], 3 * i + 3)
+            for d in range(3):
+                y[3 * node + d - tail, 3 * i + d] += weights[k]
 
-    extra (e, n, 3). Result (3 t + e, 3 t + e), symmetric; rows 3 i + d belong to nodes[i], axis d.
+
+def compliance(factor: Factor, start: Array, nodes: Array, weights: Array, extra: Array) -> Array:
+    """B A^-1 B^T for B = unit forces on t points that ride on nodes, then dense rows `extra`.
+
+    Point i = sum of weights * nodes over start[i]:start[i+1]; points are best sorted by their first
+    node. extra (e, n, 3). Result (3 t + e, 3 t + e), symmetric; row 3 i + d is point i, axis d.
     """
-    s, t, e = factor.symbolic, len(nodes), len(extra)
+    s, t, e = factor.symbolic, len(start) - 1, len(extra)
     out = np.zeros((3 * t + e, 3 * t + e))
     tail = 3 * s.n
     y = np.zeros((0, 3 * t))
-    if t:
-        begin = int(np.searchsorted(s.first, nodes[0], side="right")) - 1
+    if len(nodes):
+        begin = int(np.searchsorted(s.first, nodes.min(), side="right")) - 1
         tail = 3 * s.first[begin]
         y = np.zeros((3 * s.n - tail, 3 * t))
         lo, hi = np.full(s.n, 3 * t, np.int32), np.zeros(s.n, np.int32)
-        column = 3 * np.arange(t, dtype=np.int32)
-        for d in range(3):
-            y[3 * nodes + d - tail, column + d] = 1.0
-        lo[nodes], hi[nodes] = column, column + 3
+        _place_points(start, nodes, weights, tail, y, lo, hi)
         gram = np.zeros((3 * t, 3 * t))
         full = _half_solve(*_arrays(factor), begin, y, lo, hi, gram, (3 * t) // 2)
         if full < len(y):
