@@ -1,5 +1,7 @@
-"""Sparse Cholesky of symmetric matrices of 3x3 blocks (a block a node) with a fixed pattern.
+"""Sparse L S L^T, S = diag(+-1), of symmetric block matrices with a fixed pattern.
 
+For a definite matrix S = I: Cholesky. For a saddle point (displacements and pressures) the signs of
+the pivots are known beforehand, because the matrix is quasi-definite: any order will do.
 The pattern is analysed once (`symbolic.py`); every step refactors it panel by panel. For the sizes
 of a cup (some hundred nodes) this beats the general libraries, which spend their time elsewhere.
 """
@@ -22,7 +24,7 @@ FAST = {"reassoc", "contract"}
 
 @dataclass(frozen=True)
 class Factor:
-    """A = L L^T: dense panels, and the inverse of each panel's triangle."""
+    """A = L S L^T: dense panels, and the inverse of each panel's triangle."""
 
     symbolic: SymbolicFactor
     panels: Array
@@ -30,7 +32,7 @@ class Factor:
 
 
 class NotPositiveError(ArithmeticError):
-    """The matrix has a pivot that is not positive; `node` says where."""
+    """The matrix has a pivot of the wrong sign; `node` says where."""
 
     def __init__(self, node: int) -> None:
         super().__init__(f"pivot of node {node} is not positive")
@@ -38,20 +40,20 @@ class NotPositiveError(ArithmeticError):
 
 
 @njit(cache=True, fastmath=FAST)
-def _triangle(a: Array) -> int:
-    """Lower Cholesky factor of a, in place, zero above; -1, or the row whose pivot fails."""
+def _triangle(a: Array, sign: Array) -> int:
+    """Lower factor L of a = L S L^T, in place, zero above; -1, or the row whose pivot fails."""
     n = len(a)
     for i in range(n):
         for j in range(i + 1):
             s = a[i, j]
             for k in range(j):
-                s -= a[i, k] * a[j, k]
+                s -= a[i, k] * a[j, k] * sign[k]
             if i == j:
-                if not s > 0.0:
+                if not s * sign[i] > 0.0:
                     return i
-                a[i, i] = np.sqrt(s)
+                a[i, i] = np.sqrt(s * sign[i])
             else:
-                a[i, j] = s / a[j, j]
+                a[i, j] = s * sign[j] / a[j, j]
         for j in range(i + 1, n):
             a[i, j] = 0.0
     return -1
@@ -75,109 +77,109 @@ def _invert_triangle(l: Array, out: Array) -> None:
 
 @njit(cache=True)
 def _factorise(
-    values, scatter, stride, first, row_start, panel_start, inverse_start,
+    values, scatter, stride, height, width, sign, first, row_start, panel_start, inverse_start,
     update_start, update_from, update_to, update_panel, place_start, place, panels, inverses,
 ) -> int:  # fmt: skip
-    """Right-looking over panels; returns -1, or the node whose pivot is not positive."""
+    """Right-looking over panels; returns -1, or the unknown whose pivot has the wrong sign."""
     panels[:] = 0.0
     for s in range(len(scatter)):
         at = scatter[s]
         if at >= 0:
-            for i in range(3):
-                for j in range(3):
+            for i in range(height[s]):
+                for j in range(width[s]):
                     panels[at + i * stride[s] + j] = values[s, i, j]
     for s in range(len(first) - 1):
-        w = 3 * (first[s + 1] - first[s])
-        h = 3 * (row_start[s + 1] - row_start[s])
+        w, h = first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
+        own = sign[first[s] : first[s + 1]]
         top = panel[:w]
-        bad = _triangle(top)
+        bad = _triangle(top, own)
         if bad >= 0:
-            return first[s] + bad // 3
+            return first[s] + bad
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
         _invert_triangle(top, inverse)
         if h == w:
             continue
-        panel[w:] = np.dot(panel[w:], inverse.T)
+        signed = np.dot(panel[w:], inverse.T)  # L21 S
+        panel[w:] = signed
+        for k in range(w):
+            if own[k] < 0.0:
+                for i in range(w, h):
+                    panel[i, k] = -panel[i, k]
         for u in range(update_start[s], update_start[s + 1]):
             a, b = update_from[u], update_to[u]
-            product = np.dot(panel[3 * a :], panel[3 * a : 3 * b].T)
+            product = np.dot(panel[a:], signed[a - w : b - w].T)
             t = update_panel[u]
-            width = 3 * (first[t + 1] - first[t])
-            target = panels[panel_start[t] : panel_start[t + 1]].reshape(-1, width)
+            target = panels[panel_start[t] : panel_start[t + 1]].reshape(
+                -1, first[t + 1] - first[t]
+            )
             rows = place[place_start[u] : place_start[u + 1]]
             # a target's own columns are its first rows; what falls above its diagonal is not read
-            run = rows[b - a - 1] - rows[0] == b - a - 1
-            for i in range(len(rows)):
-                for d in range(3):
-                    line, source = target[3 * rows[i] + d], product[3 * i + d]
-                    if run:
-                        c = 3 * rows[0]
-                        for j in range(3 * (b - a)):
-                            line[c + j] -= source[j]
-                    else:
-                        for j in range(b - a):
-                            c = 3 * rows[j]
-                            line[c] -= source[3 * j]
-                            line[c + 1] -= source[3 * j + 1]
-                            line[c + 2] -= source[3 * j + 2]
+            c, columns = rows[0], b - a
+            if rows[columns - 1] - c == columns - 1:  # side by side in the target
+                for i in range(len(rows)):
+                    line, source = target[rows[i]], product[i]
+                    for j in range(columns):
+                        line[c + j] -= source[j]
+            else:
+                for i in range(len(rows)):
+                    line, source = target[rows[i]], product[i]
+                    for j in range(columns):
+                        line[rows[j]] -= source[j]
     return -1
 
 
 def factorise(symbolic: SymbolicFactor, values: Array) -> Factor:
-    """Numeric factorisation of the pattern's blocks `values` (nnz, 3, 3)."""
+    """Numeric factorisation of the pattern's blocks `values` (nnz, 3, 3).
+
+    A block of nodes with fewer unknowns uses its upper left corner.
+    """
     s = symbolic
     panels, inverses = np.empty(s.panel_start[-1]), np.empty(s.inverse_start[-1])
     bad = _factorise(
-        values, s.scatter, s.stride, s.first, s.row_start, s.panel_start, s.inverse_start,
-        s.update_start, s.update_from, s.update_to, s.update_panel, s.place_start, s.place,
-        panels, inverses,
+        values, s.scatter, s.stride, s.height, s.width, s.sign, s.first, s.row_start,
+        s.panel_start, s.inverse_start, s.update_start, s.update_from, s.update_to,
+        s.update_panel, s.place_start, s.place, panels, inverses,
     )  # fmt: skip
     if bad >= 0:
-        raise NotPositiveError(bad)
+        raise NotPositiveError(int(np.searchsorted(s.offset, bad, side="right")) - 1)
     return Factor(s, panels, inverses)
 
 
 @njit(cache=True, fastmath=FAST)
 def _forward(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
-    """y <- L^-1 y for one right-hand side (3 n,)."""
-    own = np.empty(3 * np.max(np.diff(first)))
+    """y <- L^-1 y for one right-hand side."""
+    own = np.empty(np.max(np.diff(first)))
     for s in range(len(first) - 1):
-        a, w = 3 * first[s], 3 * (first[s + 1] - first[s])
-        h = row_start[s + 1] - row_start[s]
+        a, w, h = first[s], first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
-        panel = panels[panel_start[s] : panel_start[s + 1]].reshape(3 * h, w)
+        panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
         for i in range(w):
             t = 0.0
             for k in range(i + 1):
                 t += inverse[i, k] * y[a + k]
             own[i] = t
         y[a : a + w] = own[:w]
-        for r in range(w // 3, h):
-            node = rows[row_start[s] + r]
-            for d in range(3):
-                t = 0.0
-                for k in range(w):
-                    t += panel[3 * r + d, k] * own[k]
-                y[3 * node + d] -= t
+        for r in range(w, h):
+            t = 0.0
+            for k in range(w):
+                t += panel[r, k] * own[k]
+            y[rows[row_start[s] + r]] -= t
 
 
 @njit(cache=True, fastmath=FAST)
 def _backward(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
-    """y <- L^-T y for one right-hand side (3 n,)."""
-    own = np.empty(3 * np.max(np.diff(first)))
+    """y <- L^-T y for one right-hand side."""
+    own = np.empty(np.max(np.diff(first)))
     for s in range(len(first) - 2, -1, -1):
-        a, w = 3 * first[s], 3 * (first[s + 1] - first[s])
-        h = row_start[s + 1] - row_start[s]
+        a, w, h = first[s], first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
-        panel = panels[panel_start[s] : panel_start[s + 1]].reshape(3 * h, w)
+        panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
         own[:w] = y[a : a + w]
-        for r in range(w // 3, h):
-            node = rows[row_start[s] + r]
-            for d in range(3):
-                f = y[3 * node + d]
-                for k in range(w):
-                    own[k] -= panel[3 * r + d, k] * f
+        for r in range(w, h):
+            f = y[rows[row_start[s] + r]]
+            for k in range(w):
+                own[k] -= panel[r, k] * f
         y[a : a + w] = 0.0
         for i in range(w):
             f = own[i]
@@ -193,37 +195,27 @@ def _arrays(factor: Factor) -> tuple[Array, Array, Array, Array, Array, Array, A
 
 
 def solve(factor: Factor, b: Array) -> Array:
-    """A^-1 b for b (n, 3)."""
-    y = np.array(b, dtype=float, order="C").reshape(-1)
+    """A^-1 b; b has one entry for each unknown, in any shape."""
+    y = np.array(b, dtype=float).ravel()
     _forward(*_arrays(factor), y)
+    y *= factor.symbolic.sign
     _backward(*_arrays(factor), y)
-    return y.reshape(-1, 3)
+    return y.reshape(b.shape)
 
 
 @njit(cache=True)
 def _half_solve(
-    first,
-    row_start,
-    rows,
-    panel_start,
-    inverse_start,
-    panels,
-    inverses,
-    begin,
-    y,
-    lo,
-    hi,
-    gram,
-    dense,
-) -> int:
-    """Y <- L^-1 Y from panel `begin` on, and gram += Y^T Y; returns the first row left out of it.
+    first, row_start, rows, panel_start, inverse_start, panels, inverses,
+    sign, begin, y, lo, hi, gram, dense,
+) -> int:  # fmt: skip
+    """Y <- L^-1 Y from panel `begin` on, and gram += Y^T S Y; returns the first row left out of it.
 
     Y has the rows of the panels from `begin` on. With its columns sorted by the node they start
     from, a panel of the post-ordered elimination tree sees only its own subtree's columns, and
-    those stand side by side: [lo, hi) of each node. The last panels see nearly all columns; their
-    share of Y^T Y is one dense product and left to the caller.
+    those stand side by side: [lo, hi) of each unknown. The last panels see nearly all columns;
+    their share of Y^T S Y is one dense product and left to the caller.
     """
-    shift, last = 3 * first[begin], begin
+    shift, last = first[begin], begin
     for s in range(begin, len(first) - 1):
         w, h = first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         c0, c1 = lo[first[s]], hi[first[s]]
@@ -232,72 +224,85 @@ def _half_solve(
         if c0 >= c1:
             last = s + 1 if last == s else last
             continue
-        a, b = 3 * first[s] - shift, 3 * first[s + 1] - shift
-        inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(3 * w, 3 * w)
+        a, b = first[s] - shift, first[s + 1] - shift
+        inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
         own = np.dot(inverse, np.ascontiguousarray(y[a:b, c0:c1]))
         y[a:b, c0:c1] = own
         if c1 - c0 < dense and last == s:
             last = s + 1
-            square = np.dot(own.T, own)
+            signed = own.copy()
+            for k in range(w):
+                if sign[first[s] + k] < 0.0:
+                    signed[k] = -signed[k]
+            square = np.dot(signed.T, own)
             for i in range(c1 - c0):
                 for j in range(i, c1 - c0):
                     gram[c0 + i, c0 + j] += square[i, j]
         if h == w:
             continue
-        panel = panels[panel_start[s] : panel_start[s + 1]].reshape(3 * h, 3 * w)
-        sent = np.dot(panel[3 * w :], own)
+        panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
+        sent = np.dot(panel[w:], own)
         for r in range(w, h):
-            node = rows[row_start[s] + r]
-            lo[node] = min(lo[node], c0)
-            hi[node] = max(hi[node], c1)
-            for d in range(3):
-                line, source = y[3 * node + d - shift], sent[3 * (r - w) + d]
-                for c in range(c1 - c0):
-                    line[c0 + c] -= source[c]
-    return 3 * first[last] - shift
+            i = rows[row_start[s] + r]
+            lo[i] = min(lo[i], c0)
+            hi[i] = max(hi[i], c1)
+            line, source = y[i - shift], sent[r - w]
+            for c in range(c1 - c0):
+                line[c0 + c] -= source[c]
+    return first[last] - shift
 
 
 @njit(cache=True)
-def _place_points(start, nodes, weights, tail, y, lo, hi) -> None:
+def _place_points(start, nodes, weights, offset, tail, y, lo, hi) -> None:
     """Columns 3 i + d of Y: a unit force along axis d on point i, shared among its nodes."""
     for i in range(len(start) - 1):
         for k in range(start[i], start[i + 1]):
-            node = nodes[k]
-            lo[node] = min(lo[node], 3 * i)
-            hi[node] = max(hi[node], 3 * i + 3)
             for d in range(3):
-                y[3 * node + d - tail, 3 * i + d] += weights[k]
+                row = offset[nodes[k]] + d
+                lo[row] = min(lo[row], 3 * i)
+                hi[row] = max(hi[row], 3 * i + 3)
+                y[row - tail, 3 * i + d] += weights[k]
 
 
 def compliance(factor: Factor, start: Array, nodes: Array, weights: Array, extra: Array) -> Array:
     """B A^-1 B^T for B = unit forces on t points that ride on nodes, then dense rows `extra`.
 
     Point i = sum of weights * nodes over start[i]:start[i+1]; points are best sorted by their first
-    node. extra (e, n, 3). Result (3 t + e, 3 t + e), symmetric; row 3 i + d is point i, axis d.
+    node. extra (e, ...): an entry for each unknown. Result (3 t + e, 3 t + e), symmetric; row
+    3 i + d is point i, axis d. The nodes of points have three unknowns.
     """
     s, t, e = factor.symbolic, len(start) - 1, len(extra)
     out = np.zeros((3 * t + e, 3 * t + e))
-    tail = 3 * s.n
+    tail = s.size
     y = np.zeros((0, 3 * t))
     if len(nodes):
-        begin = int(np.searchsorted(s.first, nodes.min(), side="right")) - 1
-        tail = 3 * s.first[begin]
-        y = np.zeros((3 * s.n - tail, 3 * t))
-        lo, hi = np.full(s.n, 3 * t, np.int32), np.zeros(s.n, np.int32)
-        _place_points(start, nodes, weights, tail, y, lo, hi)
+        begin = int(np.searchsorted(s.first, s.offset[nodes.min()], side="right")) - 1
+        tail = s.first[begin]
+        y = np.zeros((s.size - tail, 3 * t))
+        lo, hi = np.full(s.size, 3 * t, np.int32), np.zeros(s.size, np.int32)
+        _place_points(start, nodes, weights, s.offset, tail, y, lo, hi)
         gram = np.zeros((3 * t, 3 * t))
-        full = _half_solve(*_arrays(factor), begin, y, lo, hi, gram, (3 * t) // 2)
-        if full < len(y):
-            gram += blas.dsyrk(1.0, y[full:].T, lower=0)
+        full = _half_solve(*_arrays(factor), s.sign, begin, y, lo, hi, gram, (3 * t) // 2)
+        gram += _signed_gram(y[full:], s.sign[tail + full :])
         _mirror(gram, out)
     if e:
-        z = np.array(extra, dtype=float).reshape(e, 3 * s.n)
+        z = np.array(extra, dtype=float).reshape(e, s.size)
         for row in z:
             _forward(*_arrays(factor), row)
-        out[3 * t :, : 3 * t] = z[:, tail:] @ y
+        signed = z * s.sign
+        out[3 * t :, : 3 * t] = signed[:, tail:] @ y
         out[: 3 * t, 3 * t :] = out[3 * t :, : 3 * t].T
-        out[3 * t :, 3 * t :] = z @ z.T
+        out[3 * t :, 3 * t :] = signed @ z.T
     return out
+
+
+def _signed_gram(y: Array, sign: Array) -> Array:
+    """Upper triangle of Y^T S Y."""
+    minus = sign < 0.0
+    if not minus.any():
+        return blas.dsyrk(1.0, y.T, lower=0) if len(y) else np.zeros((y.shape[1], y.shape[1]))
+    plus = blas.dsyrk(1.0, y[~minus].T, lower=0)
+    return blas.dsyrk(-1.0, y[minus].T, lower=0, beta=1.0, c=plus, overwrite_c=1)
 
 
 @njit(cache=True)

@@ -1,7 +1,8 @@
 """What a sparse block factorisation knows before any number: order, fill, supernodes.
 
-A block is 3x3, one a node. Columns of the factor with the same rows form a supernode, kept as one
-dense panel, so that the numeric work is small dense products.
+A node has one to three unknowns: three velocities, or one pressure. Order and fill are found on the
+graph of nodes. Columns of the factor with the same rows form a supernode, kept as one dense panel
+of scalars, so that the numeric work is small dense products.
 """
 
 from __future__ import annotations
@@ -31,16 +32,18 @@ class BlockPattern:
 
 @dataclass(frozen=True)
 class SymbolicFactor:
-    """Panels of the factor L of the leading `n` columns of a BlockPattern.
+    """Panels of the factor L of the leading `n` nodes of a BlockPattern, counted in unknowns.
 
     Panel s has the columns first[s]:first[s+1] and the rows rows[row_start[s]:row_start[s+1]], its
     own columns first; it stands row by row at panel_start[s] in the values.
     """
 
-    n: int
+    n: int  # nodes
+    offset: Array  # (n + 1,) int32, where each node's unknowns begin
+    sign: Array  # (offset[n],) +1, or -1 where the pivot is negative (a pressure)
     first: Array  # (s + 1,) int32
     row_start: Array  # (s + 1,) int32
-    rows: Array  # int32, nodes
+    rows: Array  # int32
     panel_start: Array  # (s + 1,) int64
     inverse_start: Array  # (s + 1,) int64, where its inverted diagonal block stands
     # An update sends the product of a panel's lower part to a later panel.
@@ -52,6 +55,13 @@ class SymbolicFactor:
     place: Array  # int32, row of the target panel for each of the panel's rows from update_from on
     scatter: Array  # (len(pattern.rows),) int64, where each block's corner goes, -1 outside
     stride: Array  # (len(pattern.rows),) int32, row length of the panel there
+    height: Array  # (len(pattern.rows),) int32, rows and
+    width: Array  # columns of the block
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return int(self.offset[-1])
 
 
 def elimination_order(n: int, i: Array, j: Array, last: Array | None = None) -> Array:
@@ -203,49 +213,67 @@ def _supernodes(parent: Array, count: Array) -> Array:
     return first[: m + 1].copy()
 
 
-def analyse(pattern: BlockPattern, n: int) -> SymbolicFactor:
-    """Panels for the leading n rows and columns (the rest are prescribed nodes)."""
+def analyse(
+    pattern: BlockPattern, n: int, size: Array | None = None, negative: Array | None = None
+) -> SymbolicFactor:
+    """Panels for the leading n nodes (the rest are prescribed).
+
+    `size` (n,): unknowns of each node, 3 if not given. `negative` (n,) bool: nodes whose pivots are
+    negative, the pressures of a saddle point.
+    """
+    sizes = np.full(n, 3, np.int32) if size is None else np.asarray(size, np.int32)
+    offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    minus = np.zeros(n, bool) if negative is None else np.asarray(negative)
     parent, start, lower = _tree_and_fill(pattern, n)
     first = _supernodes(parent, np.diff(start))
     panels = len(first) - 1
     home = np.repeat(np.arange(panels, dtype=np.int32), np.diff(first))
-    rows: list[Array] = []
+    nodes: list[Array] = []  # of each panel's rows
     for s in range(panels):
         a, b = first[s], first[s + 1]
         below = np.unique(lower[start[a] : start[b]])
-        rows.append(np.concatenate([np.arange(a, b), below[below >= b]]).astype(np.int32))
-    width, height = np.diff(first), np.array([len(r) for r in rows])
+        nodes.append(np.concatenate([np.arange(a, b), below[below >= b]]).astype(np.int32))
+    begins = [np.concatenate([[0], np.cumsum(sizes[own])]).astype(np.int32) for own in nodes]
+    width = np.diff(offset[first])
+    height = np.array([b[-1] for b in begins])
     updates: list[tuple[int, int, int]] = []
     update_start = np.zeros(panels + 1, np.int32)
     places: list[Array] = []
-    for s, own in enumerate(rows):
-        p = int(width[s])
+    for s, own in enumerate(nodes):
+        p = int(first[s + 1] - first[s])
         while p < len(own):
-            target = home[own[p]]
+            target = int(home[own[p]])
             end = int(np.searchsorted(own, first[target + 1]))
-            updates.append((p, end, int(target)))
-            places.append(np.searchsorted(rows[target], own[p:]).astype(np.int32))
+            updates.append((begins[s][p], begins[s][end], target))
+            at = begins[target][np.searchsorted(nodes[target], own[p:])]
+            places.append(_unknowns(at, sizes[own[p:]]))
             p = end
         update_start[s + 1] = len(updates)
-    panel_start = np.concatenate([[0], np.cumsum(9 * width * height)]).astype(np.int64)
+    panel_start = np.concatenate([[0], np.cumsum(width * height)]).astype(np.int64)
     column = np.repeat(np.arange(pattern.n), np.diff(pattern.start))
     inside = np.flatnonzero((pattern.rows < n) & (column < n))
     panel = home[column[inside]]
-    at = np.array([np.searchsorted(rows[p], r) for p, r in zip(panel, pattern.rows[inside])])
-    scatter = np.full(len(pattern.rows), -1, np.int64)
-    stride = np.zeros(len(pattern.rows), np.int32)
-    stride[inside] = 3 * width[panel]
+    row = np.array(
+        [begins[p][np.searchsorted(nodes[p], r)] for p, r in zip(panel, pattern.rows[inside])]
+    )
+    blocks = len(pattern.rows)
+    scatter = np.full(blocks, -1, np.int64)
+    stride, tall, wide = (np.zeros(blocks, np.int32) for _ in range(3))
+    stride[inside] = width[panel]
+    tall[inside], wide[inside] = sizes[pattern.rows[inside]], sizes[column[inside]]
     scatter[inside] = (
-        panel_start[panel] + 3 * at * stride[inside] + 3 * (column[inside] - first[panel])
+        panel_start[panel] + row * stride[inside] + offset[column[inside]] - offset[first[panel]]
     )
     table = np.array(updates, dtype=np.int32).reshape(-1, 3)
     return SymbolicFactor(
         n=n,
-        first=first,
+        offset=offset,
+        sign=np.where(np.repeat(minus, sizes), -1.0, 1.0),
+        first=offset[first],
         row_start=np.concatenate([[0], np.cumsum(height)]).astype(np.int32),
-        rows=np.concatenate(rows),
+        rows=np.concatenate([_unknowns(offset[own], sizes[own]) for own in nodes]),
         panel_start=panel_start,
-        inverse_start=np.concatenate([[0], np.cumsum(9 * width * width)]).astype(np.int64),
+        inverse_start=np.concatenate([[0], np.cumsum(width * width)]).astype(np.int64),
         update_start=update_start,
         update_from=np.ascontiguousarray(table[:, 0]),
         update_to=np.ascontiguousarray(table[:, 1]),
@@ -254,4 +282,12 @@ def analyse(pattern: BlockPattern, n: int) -> SymbolicFactor:
         place=np.concatenate([*places, np.zeros(0, np.int32)]),
         scatter=scatter,
         stride=stride,
+        height=tall,
+        width=wide,
     )
+
+
+def _unknowns(begin: Array, size: Array) -> Array:
+    """begin[0], begin[0] + 1, ... size[0] of them, then those of begin[1], ... int32."""
+    step = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return (np.repeat(begin, size) + step).astype(np.int32)
