@@ -11,9 +11,10 @@ from limpet.bodies.motion import path
 from limpet.bodies.soft import Material, SoftBody
 from limpet.constraints.problem import CONTACT, Problem
 from limpet.elements import ELEMENTS
-from limpet.elements.corotational import assemble, cell_block
+from limpet.elements.block import cell_block
+from limpet.elements.corotational import assemble
 from limpet.errors import LimpetError
-from limpet.geometry.cup import STANDARD, cup, scaled
+from limpet.geometry.cup import STANDARD, cup
 from limpet.geometry.shapes import box, soft_box
 from limpet.geometry.surface import surface_topology
 from limpet.solver.gauss_seidel import SweepSettings, solve_by_sweeps
@@ -26,7 +27,7 @@ def test_mirrored_and_collapsed_cells_answer_with_finite_numbers(stretches):
     b = cell_block(ELEMENTS["tet4"], rest, np.arange(4)[None])
     force, values = np.zeros((4, 3)), np.zeros((16, 3, 3))
     slots = np.arange(16, dtype=np.int32).reshape(1, 4, 4)
-    assemble(rest * stretches, b.cells, b.gradients, b.weights, b.laplace, slots, 1e6, 1e6,
+    assemble(b, rest * stretches, slots, 1e6, 1e6,
              force, values)  # fmt: skip
     assert np.isfinite(force).all()
     assert np.isfinite(values).all()
@@ -110,7 +111,7 @@ def test_paths_with_wrong_stations_are_refused(stations):
 @pytest.mark.parametrize("dome", [0.0, -1.0, np.nan])
 def test_dome_is_checked(dome):
     with pytest.raises(LimpetError, match="dome"):
-        cup(scaled(STANDARD, dome=dome))
+        cup(replace(STANDARD, dome=dome))
 
 
 def test_a_stem_of_no_height_is_refused():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from limpet.bodies import motion
-    from limpet.bodies.soft import Material
+    from limpet.bodies.material import Fem, Material
     from limpet.cavity.gas import Atmosphere
     from limpet.cavity.ring import Ring
     from limpet.errors import LimpetError
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _NAMES = {
     "Atmosphere": "limpet.cavity.gas",
     "LimpetError": "limpet.errors",
-    "Material": "limpet.bodies.soft",
+    "Fem": "limpet.bodies.material",
+    "Material": "limpet.bodies.material",
     "NewtonSettings": "limpet.solver.newton",
     "Ring": "limpet.cavity.ring",
     "Settings": "limpet.simulation",
@@ -38,6 +39,7 @@ _MODULES = {"motion": "limpet.bodies.motion", "shapes": "limpet.geometry.catalog
 
 __all__ = [
     "Atmosphere",
+    "Fem",
     "LimpetError",
     "Material",
     "NewtonSettings",

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from limpet.bodies.material import Fem, Material
 from limpet.bodies.motion import HOLD, Motion
 from limpet.bodies.rigid import RigidBody
-from limpet.bodies.soft import Material, SoftBody
+from limpet.bodies.soft import SoftBody
 from limpet.cavity.gas import Atmosphere
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.geometry.check import check_apart, check_surface
@@ -35,6 +36,7 @@ class SoftSpec:
     shape: SoftShape
     material: Material
     mass: float
+    fem: Fem
 
     def __getitem__(self, region: str) -> Region:
         self.shape.region(region)
@@ -89,13 +91,17 @@ class World:
         name: str | None = None,
         position: Vector = (0.0, 0.0, 0.0),
         rotation: Array | None = None,
+        fem: Fem | None = None,
     ) -> SoftSpec:
-        """A soft body; `mass` [kg] is spread evenly over its volume."""
+        """A soft body; `mass` [kg] is spread evenly over its volume.
+
+        `fem` names an element and how it is used; by default mesh and material choose it.
+        """
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
         require_positive(f"mass of '{name}'", mass, " kg")
         placed = replace(shape, points=_place(shape.points, position, rotation))
-        spec = SoftSpec(name, placed, material, mass)
+        spec = SoftSpec(name, placed, material, mass, fem or Fem())
         self.specs[name] = spec
         return spec
 
@@ -177,7 +183,9 @@ class World:
             if isinstance(spec, SoftSpec):
                 nodes = spec.shape.region(region.name) if region and region.name else None
                 bodies.append(
-                    SoftBody(spec.name, spec.shape, spec.material, spec.mass, nodes, motion)
+                    SoftBody(
+                        spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem
+                    )
                 )
             else:
                 bodies.append(RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion))

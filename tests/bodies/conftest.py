@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from limpet.bodies.contract import Rows, rows_times, rows_transpose_times
+from limpet.bodies.material import Fem, Material
 from limpet.bodies.rigid import RigidBody
-from limpet.bodies.soft import Material, SoftBody
+from limpet.bodies.soft import SoftBody
 from limpet.geometry.cup import cup
 from limpet.geometry.shapes import RigidShape, box, soft_box
 
@@ -31,13 +34,28 @@ BODIES = {
     "cup": lambda: SoftBody("c", cup(nodes=300), RUBBER, 0.02),
     "held cup": lambda: held(cup(nodes=300)),
     "held cup of tet4": lambda: held(cup(nodes=300, element="tet4")),
+    "held cup of iicr11": lambda: held(cup(nodes=300, element="iicr11")),
+    "held incompressible cup": lambda: held(cup(nodes=300, element="iicr11"), poisson=0.5),
+    "held box of iicr21": lambda: held(soft_box(0.02, 0.02, 0.03, (2, 2, 2), "iicr21")),
+    "box of iicr21": lambda: SoftBody(
+        "f", soft_box(0.02, 0.02, 0.03, (2, 2, 2), "iicr21"), replace(RUBBER, poisson=0.5), 0.02
+    ),
+    "held box of hex8, as M may have it": lambda: held(
+        soft_box(0.02, 0.02, 0.03, (3, 3, 3), "hex8"),
+        Fem(rotation="gram-schmidt", mass="consistent"),
+    ),
+    "held explicit box": lambda: held(
+        soft_box(0.02, 0.02, 0.03, (2, 2, 2), "iicr21"), Fem(deviatoric="explicit"), young=4e3
+    ),
+    "held rubber box": lambda: held(soft_box(0.02, 0.02, 0.03, (2, 2, 2)), law="neo-hookean"),
     "rigid": lambda: RigidBody("d", crooked(), 0.2),
     "fixed rigid": lambda: RigidBody("e", crooked(), 0.2, fixed=True),
 }
 
 
-def held(shape):
-    return SoftBody("held", shape, RUBBER, 0.02, driven=shape.region("top"))
+def held(shape, fem=None, **changes):
+    material = replace(RUBBER, **changes)
+    return SoftBody("held", shape, material, 0.02, driven=shape.region("top"), fem=fem)
 
 
 @pytest.fixture(params=list(BODIES))

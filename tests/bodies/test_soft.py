@@ -48,7 +48,7 @@ def test_a_resting_body_falls_without_deforming():
     # round-off: A has a condition of some 1e8, so 1e-8 of the speed is what could be asked at most
     speed, fall = 5 * h * GRAVITY, 15 * h**2 * GRAVITY
     np.testing.assert_allclose(body.v, np.broadcast_to(speed, body.v.shape), atol=1e-9)
-    np.testing.assert_allclose(body.x - body.rest - fall, 0.0, atol=1e-11)
+    np.testing.assert_allclose(body.x - body.fem.rest - fall, 0.0, atol=1e-11)
 
 
 def test_mass_damping_slows_the_fall_towards_its_terminal_velocity():
@@ -111,13 +111,13 @@ def test_a_bar_hangs_by_its_own_weight_as_long_as_it_should(element):
 def test_a_vibrating_body_never_gains_energy():
     shape = soft_box(0.02, 0.02, 0.06, (2, 2, 3))
     body = SoftBody("a", shape, replace(RUBBER, stiffness_damping=0.0), 0.03)
-    body.x = body.rest * [0.95, 0.95, 1.1]
+    body.x = body.fem.rest * [0.95, 0.95, 1.1]
     start = last = body.elastic_energy()
     assert start > 0.0
     for step in range(60):
         body.free_velocity(1e-3, np.zeros(3), step * 1e-3)
         body.advance(1e-3)
-        now = body.elastic_energy() + 0.5 * float(body.node_mass @ (body.v**2).sum(axis=1))
+        now = body.elastic_energy() + 0.5 * float(body.fem.node_mass @ (body.v**2).sum(axis=1))
         assert now <= last + 1e-12 * start
         last = now
     assert last < 0.01 * start
@@ -174,8 +174,8 @@ def test_surfaces_follow_the_nodes():
 
 def test_mass_is_shared_out_whole_and_positive():
     body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
-    assert body.node_mass.sum() == pytest.approx(0.02, rel=1e-12)
-    assert np.all(body.node_mass > 0.0)
+    assert body.fem.node_mass.sum() == pytest.approx(0.02, rel=1e-12)
+    assert np.all(body.fem.node_mass > 0.0)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_mass_is_shared_out_whole_and_positive():
         ({"young": -4e6}, r"material young = -4e\+06 Pa"),
         ({"young": np.nan}, r"material young = nan Pa"),
         ({"young": np.inf}, r"material young = inf Pa"),
-        ({"poisson": 0.5}, r"material poisson = 0.5: expected above -1 and below 0.5"),
+        ({"poisson": 0.51}, r"material poisson = 0.51: expected above -1 and at most 0.5"),
         ({"poisson": -1.0}, r"material poisson = -1"),
         ({"poisson": np.nan}, r"material poisson = nan"),
         ({"mass_damping": -0.1}, r"material mass_damping = -0.1: expected 0 or more"),
@@ -207,7 +207,7 @@ def test_wrong_meshes_are_refused():
     shape = soft_box(0.02, 0.02, 0.02, (1, 1, 1), "tet4")
     cells = shape.cells["tet4"]
     wrong = {
-        r"'a' has cells 'tet5': known are tet4": replace(shape, cells={"tet5": cells}),
+        "has cells 'tet5': known are hex20, hex8": replace(shape, cells={"tet5": cells}),
         "has cells that name nodes 2 to 9, there are 8": replace(shape, cells={"tet4": cells + 2}),
         "has 1 nodes in no cell": replace(shape, points=np.vstack([shape.points, [[1, 1, 1]]])),
         "coordinates that are NaN": replace(shape, points=shape.points * np.nan),
@@ -229,6 +229,6 @@ def test_a_matrix_that_is_not_positive_says_where():
     shape = soft_box(0.02, 0.02, 0.02, (1, 1, 1))
     body = SoftBody("a", shape, RUBBER, 0.02)
     node = 5
-    body.node_mass[body.order == node] = -1e9
+    body.fem.node_mass[body.fem.order == node] = -1e9
     with pytest.raises(DivergedError, match=f"stiffness is not positive at node {node}"):
         body.free_velocity(0.01, GRAVITY, 0.0)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet.elements import ELEMENTS
-from limpet.elements.corotational import cell_block
+from limpet.elements.block import cell_block
 from limpet.errors import LimpetError, MeshError
 from limpet.geometry.shapes import Binding, boundary, box, check_points, soft_box
 from limpet.geometry.surface import surface_topology, triangle_normals, volume

@@ -1,66 +1,122 @@
-"""Corotational linear elasticity at integration points: one law for every displacement element.
+"""Corotational linear elasticity at integration points: one law for every element.
 
-At a point F = R S (polar); the stress is the linear law in the rotated frame (P 3.7, Mueller and
-Gross 2004), P = R (2 mu (S - I) + lambda tr(S - I) I). It is the exact gradient of
-psi = mu |S - I|^2 + lambda/2 tr(S - I)^2. The stiffness is its second derivative: the linear law in
+At a point the strain is e = sym(R^T F) - I, R being the rotation in F; the stress is the linear law
+in the rotated frame (P 3.7; M eq 30), P = R (2 mu e + p I) with p = lambda tr e where the element
+has displacements only. With the polar rotation R^T F is symmetric, and P is the exact gradient of
+psi = mu |e|^2 + lambda/2 (tr e)^2. Then the stiffness is its second derivative: the linear law in
 the rotated frame, and against a turn about principal axis k (sigma_i + sigma_j)/(s_i + s_j), s and
 sigma being the principal stretches and stresses across that axis. Where that is negative
 (compression) it is left out, which keeps the matrix positive. Without it a thin wall under tension
 is modelled so much too soft that a step overshoots, and the run oscillates from step to step.
+
+In a mixed element (M 3.2) the law is split: 2 mu dev(e) at the points, and a pressure of its own
+space, which answers tr e in the mean over each of its functions. A cell's own pressures are
+eliminated here; shared ones are unknowns of the body (`mixed.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 
-from limpet.elements.element import Element
-from limpet.errors import MeshError
-from limpet.geometry.rotation import polar, symmetric_eigen
+from limpet.elements.block import CellBlock
+from limpet.geometry.rotation import gram_schmidt, polar, symmetric_eigen
 
 Array = np.ndarray
 
-
-@dataclass(frozen=True)
-class CellBlock:
-    """The cells of one element kind, with what is constant about their rest shape."""
-
-    name: str
-    cells: Array  # (m, k) int32
-    gradients: Array  # (m, q, k, 3) [1/m] of the shape functions, in rest coordinates
-    weights: Array  # (m, q) [m^3]
-    laplace: Array  # (m, k, k) [m] sum over points of w grad_a . grad_b
-    lumped: Array  # (m, k) [m^3] each node's share of the cell's volume
+# How the rotation is found. NONE: R = I, linear elasticity for small turns only (M eq 29).
+POLAR, GRAM_SCHMIDT, NONE = 0, 1, 2
+ROTATIONS = {"polar": POLAR, "gram-schmidt": GRAM_SCHMIDT, "none": NONE}
 
 
-def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
-    """Rest geometry of `cells` (m, k) over `points` (n, 3)."""
-    cells = np.ascontiguousarray(cells, dtype=np.int32)
-    rest = points[cells]  # (m, k, 3)
-    reference = element.gradient(element.points)  # (q, k, 3)
-    jacobian = np.einsum("mki,qkj->mqij", rest, reference)
-    det = np.linalg.det(jacobian)
-    if np.any(~(det > 0.0)):
-        bad = int(np.argwhere(~(det > 0.0))[0, 0])
-        raise MeshError(
-            f"{element.name} cell {bad} is inverted or flat at rest: check its node order and shape"
-        )
-    gradients = np.einsum("qkj,mqji->mqki", reference, np.linalg.inv(jacobian))
-    weights = det * element.weights
-    laplace = np.einsum("mq,mqai,mqbi->mab", weights, gradients, gradients)
-    mass_jacobian = np.einsum("mki,qkj->mqij", rest, element.gradient(element.mass_points))
-    mass_weights = np.linalg.det(mass_jacobian) * element.mass_weights
-    # Diagonal of the consistent mass, scaled to the cell's volume (Hinton, Rock, Zienkiewicz):
-    # always positive, where row sums of quadratic elements are not.
-    diagonal = np.einsum("mq,qk->mk", mass_weights, element.shape(element.mass_points) ** 2)
-    lumped = diagonal * (mass_weights.sum(axis=1) / diagonal.sum(axis=1))[:, None]
-    return CellBlock(element.name, cells, np.ascontiguousarray(gradients), weights, laplace, lumped)
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def deform(
+    x: Array, nodes: Array, gradients: Array, rotation: int, f: Array, r: Array, trace: Array
+) -> None:
+    """F, R and tr(R^T F - I) at each point of one cell."""
+    q, k, _ = gradients.shape
+    for g in range(q):
+        fg, rg = f[g], r[g]
+        fg[:] = 0.0
+        for a in range(k):
+            for i in range(3):
+                xi = x[nodes[a], i]
+                for j in range(3):
+                    fg[i, j] += xi * gradients[g, a, j]
+        if rotation == POLAR:
+            polar(fg, rg)
+        elif rotation == GRAM_SCHMIDT:
+            gram_schmidt(fg, rg)
+        else:
+            rg[:] = 0.0
+            for i in range(3):
+                rg[i, i] = 1.0
+        t = -3.0
+        for i in range(3):
+            for j in range(3):
+                t += rg[i, j] * fg[i, j]
+        trace[g] = t
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def load(
+    nodes: Array, gradients: Array, weights: Array, rotation: int,
+    f: Array, r: Array, pressure: Array, mu: float, force: Array, turned: Array,
+) -> None:  # fmt: skip
+    """Add the cell's forces; turned (q, 3 k) <- sqrt(w) R grad_a."""
+    q, k, _ = gradients.shape
+    p = np.empty((3, 3))
+    for g in range(q):
+        fg, rg, w, root = f[g], r[g], weights[g], np.sqrt(weights[g])
+        for i in range(3):
+            for j in range(3):  # R (2 mu e + p I), 2 R e = F + R F^T R - 2 R
+                s = 2.0 * fg[i, j]
+                if rotation != POLAR:
+                    s = fg[i, j]
+                    for l in range(3):
+                        for n in range(3):
+                            s += rg[i, l] * fg[n, l] * rg[n, j]
+                p[i, j] = w * (mu * (s - 2.0 * rg[i, j]) + pressure[g] * rg[i, j])
+        for a in range(k):
+            g0, g1, g2 = gradients[g, a, 0], gradients[g, a, 1], gradients[g, a, 2]
+            for i in range(3):
+                force[nodes[a], i] -= p[i, 0] * g0 + p[i, 1] * g1 + p[i, 2] * g2
+                turned[g, 3 * a + i] = root * (rg[i, 0] * g0 + rg[i, 1] * g1 + rg[i, 2] * g2)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def resist_turning(
+    f: Array, r: Array, pressure: Array, mu: float, turned: Array, rows: Array
+) -> int:
+    """Rows whose squares are the stiffness of stretched axes against a turn; returns how many."""
+    q, size = turned.shape
+    stretch = np.empty((3, 3))
+    axes = np.empty((3, 3))
+    used = 0
+    for g in range(q):
+        for i in range(3):
+            for j in range(3):  # left stretch F R^T
+                stretch[i, j] = (
+                    f[g, i, 0] * r[g, j, 0] + f[g, i, 1] * r[g, j, 1] + f[g, i, 2] * r[g, j, 2]
+                )
+        symmetric_eigen(stretch, axes)
+        for n in range(3):
+            s1, s2 = stretch[(n + 1) % 3, (n + 1) % 3], stretch[(n + 2) % 3, (n + 2) % 3]
+            tension = mu * (s1 + s2 - 2.0) + pressure[g]  # half of sigma_i + sigma_j
+            if tension > 0.0 and s1 + s2 > 0.0:
+                root = np.sqrt(tension / (s1 + s2))
+                e0, e1, e2 = root * axes[0, n], root * axes[1, n], root * axes[2, n]
+                for a in range(0, size, 3):
+                    t0, t1, t2 = turned[g, a], turned[g, a + 1], turned[g, a + 2]
+                    rows[used, a] = e1 * t2 - e2 * t1
+                    rows[used, a + 1] = e2 * t0 - e0 * t2
+                    rows[used, a + 2] = e0 * t1 - e1 * t0
+                used += 1
+    return used
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def _gram(rows: Array, count: int, out: Array) -> None:
+def gram(rows: Array, count: int, out: Array) -> None:
     """out = sum of the outer squares of the first `count` rows, lower block triangle at least."""
     n = rows.shape[1]
     if n >= 30 and count > 0:  # worth a call of the dense product
@@ -77,123 +133,157 @@ def _gram(rows: Array, count: int, out: Array) -> None:
                 out[i, c] += s * rows[g, c]
 
 
+@njit(cache=True, fastmath={"contract"})
+def scatter(
+    slots: Array, outer: Array, more: Array, laplace: Array, mu: float, lam: float,
+    factor: float, values: Array,
+) -> None:  # fmt: skip
+    """Add factor * (linear law in the rotated frame + more) of one cell to its blocks."""
+    k = len(laplace)
+    for a in range(k):
+        for b in range(a + 1):
+            slot = slots[a, b]
+            shear = mu * laplace[a, b]
+            out = values[slot] if slot >= 0 else values[-1 - slot]
+            for i in range(3):
+                for j in range(3):
+                    v = lam * outer[3 * a + i, 3 * b + j] + mu * outer[3 * a + j, 3 * b + i]
+                    v += more[3 * a + i, 3 * b + j]
+                    if i == j:
+                        v += shear
+                    if slot >= 0:
+                        out[i, j] += factor * v
+                    else:
+                        out[j, i] += factor * v
+
+
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def assemble(
-    x: Array,
-    cells: Array,
-    gradients: Array,
-    weights: Array,
-    laplace: Array,
-    slots: Array,
-    mu: float,
-    lam: float,
-    force: Array,
-    values: Array,
+def own_pressure(
+    weights: Array, shape: Array, root: Array, trace: Array, bulk: float, mu: float, out: Array
 ) -> None:
-    """Add elastic forces (n, 3) [N] and stiffness blocks [N/m] of all cells.
+    """Isotropic stress at the points of a cell that has its own pressures: p - 2/3 mu tr e.
+
+    The pressures are K C^-1 times the means of tr e (M eq 16).
+    """
+    q, c = shape.shape
+    part = np.zeros(c)
+    for i in range(c):
+        for j in range(i + 1):
+            for g in range(q):
+                part[i] += root[i, j] * weights[g] * shape[g, j] * trace[g]
+    for g in range(q):
+        out[g] = -2.0 / 3.0 * mu * trace[g]
+        for i in range(c):
+            for j in range(i + 1):
+                out[g] += bulk * root[i, j] * shape[g, j] * part[i]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def mean_rows(
+    weights: Array, shape: Array, root: Array, turned: Array, bulk: float, rows: Array
+) -> None:
+    """Rows (c, 3 k) whose squares are the stiffness against a change of volume, K B^T C^-1 B."""
+    q, c = shape.shape
+    rows[:] = 0.0
+    for i in range(c):
+        for j in range(i + 1):
+            for g in range(q):
+                f = np.sqrt(bulk * weights[g]) * root[i, j] * shape[g, j]
+                for n in range(rows.shape[1]):
+                    rows[i, n] += f * turned[g, n]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _assemble(
+    x: Array, cells: Array, gradients: Array, weights: Array, laplace: Array, shape: Array,
+    roots: Array, slots: Array, rotation: int, mu: float, lam: float, implicit: bool,
+    factor: float, force: Array, values: Array,
+) -> None:  # fmt: skip
+    m, q, k, _ = gradients.shape
+    c = shape.shape[1]
+    bulk = lam + 2.0 / 3.0 * mu
+    mu_tangent = mu if implicit else 0.0
+    lam_tangent = lam if c == 0 else -2.0 / 3.0 * mu_tangent
+    f, r = np.empty((q, 3, 3)), np.empty((q, 3, 3))
+    trace, pressure = np.empty(q), np.empty(q)
+    turned = np.empty((q, 3 * k))
+    rows = np.empty((3 * q + c, 3 * k))
+    outer, more = np.empty((3 * k, 3 * k)), np.empty((3 * k, 3 * k))
+    for e in range(m):
+        deform(x, cells[e], gradients[e], rotation, f, r, trace)
+        if c == 0:
+            for g in range(q):
+                pressure[g] = lam * trace[g]
+        else:
+            own_pressure(weights[e], shape, roots[e], trace, bulk, mu, pressure)
+        load(cells[e], gradients[e], weights[e], rotation, f, r, pressure, mu, force, turned)
+        used = 0
+        if rotation == POLAR and implicit:
+            used = resist_turning(f, r, pressure, mu, turned, rows)
+        if c > 0:
+            mean_rows(weights[e], shape, roots[e], turned, bulk, rows[used : used + c])
+            used += c
+        gram(turned, q, outer)
+        gram(rows, used, more)
+        scatter(slots[e], outer, more, laplace[e], mu_tangent, lam_tangent, factor, values)
+
+
+def assemble(
+    block: CellBlock, x: Array, slots: Array, mu: float, lam: float, force: Array, values: Array,
+    *, factor: float = 1.0, rotation: int = POLAR, implicit: bool = True,
+) -> None:  # fmt: skip
+    """Add elastic forces (n, 3) [N] and factor * stiffness blocks [N/m] of all cells.
 
     slots (m, k, k) int32: where block (a, b), a >= b, goes in `values`; -1 - slot if transposed.
+    Not `implicit`: the matrix has the volumetric part only (M 3.4), for cells with own pressures.
     """
-    m, q, k, _ = gradients.shape
-    f = np.empty((3, 3))
-    r = np.empty((3, 3))
-    p = np.empty((3, 3))
-    stretch = np.empty((3, 3))
-    axes = np.empty((3, 3))
-    turned = np.empty((q, 3 * k))
-    spin = np.empty((3 * q, 3 * k))
-    outer = np.empty((3 * k, 3 * k))
-    turning = np.empty((3 * k, 3 * k))
-    for e in range(m):
-        stretched = 0
-        for g in range(q):
-            f[:] = 0.0
-            for a in range(k):
-                node = cells[e, a]
-                for i in range(3):
-                    xi = x[node, i]
-                    for j in range(3):
-                        f[i, j] += xi * gradients[e, g, a, j]
-            polar(f, r)
-            trace = 0.0
-            for i in range(3):
-                for j in range(3):
-                    trace += r[i, j] * f[i, j]
-            trace -= 3.0
-            w = weights[e, g]
-            # R (2 mu (S - I) + lam tr I) = 2 mu (F - R) + lam tr R
-            for i in range(3):
-                for j in range(3):
-                    p[i, j] = w * (2.0 * mu * (f[i, j] - r[i, j]) + lam * trace * r[i, j])
-            root = np.sqrt(w)
-            for a in range(k):
-                g0, g1, g2 = gradients[e, g, a, 0], gradients[e, g, a, 1], gradients[e, g, a, 2]
-                node = cells[e, a]
-                for i in range(3):
-                    force[node, i] -= p[i, 0] * g0 + p[i, 1] * g1 + p[i, 2] * g2
-                    turned[g, 3 * a + i] = root * (r[i, 0] * g0 + r[i, 1] * g1 + r[i, 2] * g2)
-            for i in range(3):
-                for j in range(3):  # left stretch F R^T
-                    stretch[i, j] = f[i, 0] * r[j, 0] + f[i, 1] * r[j, 1] + f[i, 2] * r[j, 2]
-            symmetric_eigen(stretch, axes)
-            for n in range(3):
-                s1, s2 = stretch[(n + 1) % 3, (n + 1) % 3], stretch[(n + 2) % 3, (n + 2) % 3]
-                tension = mu * (s1 + s2 - 2.0) + lam * trace  # half of sigma_i + sigma_j
-                if tension > 0.0 and s1 + s2 > 0.0:
-                    root = np.sqrt(tension / (s1 + s2))
-                    e0, e1, e2 = root * axes[0, n], root * axes[1, n], root * axes[2, n]
-                    for a in range(k):
-                        t0, t1, t2 = turned[g, 3 * a], turned[g, 3 * a + 1], turned[g, 3 * a + 2]
-                        spin[stretched, 3 * a] = e1 * t2 - e2 * t1
-                        spin[stretched, 3 * a + 1] = e2 * t0 - e0 * t2
-                        spin[stretched, 3 * a + 2] = e0 * t1 - e1 * t0
-                    stretched += 1
-        _gram(turned, q, outer)
-        _gram(spin, stretched, turning)
-        for a in range(k):
-            for b in range(a + 1):
-                slot = slots[e, a, b]
-                shear = mu * laplace[e, a, b]
-                out = values[slot] if slot >= 0 else values[-1 - slot]
-                for i in range(3):
-                    for j in range(3):
-                        v = lam * outer[3 * a + i, 3 * b + j] + mu * outer[3 * a + j, 3 * b + i]
-                        v += turning[3 * a + i, 3 * b + j]
-                        if i == j:
-                            v += shear
-                        if slot >= 0:
-                            out[i, j] += v
-                        else:
-                            out[j, i] += v
+    _assemble(
+        x, block.cells, block.gradients, block.weights, block.laplace, block.pressure_shape,
+        block.pressure_root, slots, rotation, mu, lam, implicit, factor, force, values,
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def energy(
-    x: Array, cells: Array, gradients: Array, weights: Array, mu: float, lam: float
-) -> float:
-    """Elastic energy [J]."""
-    m, q, k, _ = gradients.shape
-    f = np.empty((3, 3))
-    r = np.empty((3, 3))
+def _energy(
+    x: Array, cells: Array, gradients: Array, weights: Array, shape: Array, roots: Array,
+    rotation: int, mu: float, lam: float,
+) -> float:  # fmt: skip
+    m, q, _, _ = gradients.shape
+    c = shape.shape[1]
+    f, r, trace = np.empty((q, 3, 3)), np.empty((q, 3, 3)), np.empty(q)
+    strain = np.empty((3, 3))
     total = 0.0
     for e in range(m):
+        deform(x, cells[e], gradients[e], rotation, f, r, trace)
         for g in range(q):
-            f[:] = 0.0
-            for a in range(k):
-                for i in range(3):
-                    for j in range(3):
-                        f[i, j] += x[cells[e, a], i] * gradients[e, g, a, j]
-            polar(f, r)
-            trace, square = -3.0, 0.0
+            strain[:] = r[g].T @ f[g]
+            square = 0.0
             for i in range(3):
                 for j in range(3):
-                    trace += r[i, j] * f[i, j]
-                    square += (f[i, j] - r[i, j]) ** 2
-            total += weights[e, g] * (mu * square + 0.5 * lam * trace * trace)
+                    one = 1.0 if i == j else 0.0
+                    square += (0.5 * (strain[i, j] + strain[j, i]) - one) ** 2
+            own = 0.5 * lam if c == 0 else -mu / 3.0
+            total += weights[e, g] * (mu * square + own * trace[g] ** 2)
+        for i in range(c):
+            part = 0.0
+            for j in range(i + 1):
+                for g in range(q):
+                    part += roots[e, i, j] * weights[e, g] * shape[g, j] * trace[g]
+            total += 0.5 * (lam + 2.0 / 3.0 * mu) * part * part
     return total
 
 
+def energy(block: CellBlock, x: Array, mu: float, lam: float, *, rotation: int = POLAR) -> float:
+    """Elastic energy [J]. With Gram-Schmidt rotations it is not what the forces derive from."""
+    return _energy(
+        x, block.cells, block.gradients, block.weights, block.pressure_shape, block.pressure_root,
+        rotation, mu, lam,
+    )  # fmt: skip
+
+
 def lame(young: float, poisson: float) -> tuple[float, float]:
-    """(mu, lambda) [Pa] from Young's modulus and Poisson's ratio."""
+    """(mu, lambda) [Pa] from Young's modulus and Poisson's ratio; lambda is infinite at 0.5."""
     mu = young / (2.0 * (1.0 + poisson))
+    if poisson == 0.5:
+        return mu, np.inf
     return mu, young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))

@@ -1,4 +1,4 @@
-"""What every element says about itself: cell, shape functions, integration points."""
+"""What every element says about itself: cell, shape functions, integration points, pressures."""
 
 from __future__ import annotations
 
@@ -13,9 +13,25 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
+class PressureSpace:
+    """How a mixed element (M 3.2) interpolates its pressure.
+
+    A shared one has its values at the cell's corners, common to all cells there; one that is not
+    belongs to the cell and is eliminated inside it. One that is as rich as the displacements
+    oscillates and stiffens unless it is stabilised (mixed.py).
+    """
+
+    count: int
+    shape: Callable[[Array], Array]  # (..., 3) -> (..., count)
+    shared: bool
+    as_rich: bool = False
+
+
+@dataclass(frozen=True)
 class Element:
     """A reference element. A new one is this record and nothing else."""
 
+    name: str
     cell: Cell
     points: Array  # (q, 3) integration points for the stiffness
     weights: Array  # (q,) their weights
@@ -23,10 +39,28 @@ class Element:
     mass_weights: Array  # (p,)
     shape: Callable[[Array], Array]  # (..., 3) -> (..., k)
     gradient: Callable[[Array], Array]  # (..., 3) -> (..., k, 3)
+    pressure: PressureSpace | None = None  # None: displacements only
 
     @property
-    def name(self) -> str:
-        return self.cell.name
+    def shared_pressure(self) -> bool:
+        return self.pressure is not None and self.pressure.shared
+
+
+def _one(xi: Array) -> Array:
+    return np.ones((*xi.shape[:-1], 1))
+
+
+def _linear(xi: Array) -> Array:
+    return np.concatenate([_one(xi), xi], axis=-1)
+
+
+def _barycentric(xi: Array) -> Array:
+    return np.concatenate([1.0 - xi.sum(axis=-1, keepdims=True), xi], axis=-1)
+
+
+CONSTANT = PressureSpace(1, _one, shared=False)
+LINEAR = PressureSpace(4, _linear, shared=False)
+CORNERS = PressureSpace(4, _barycentric, shared=True)  # of a tetrahedron
 
 
 def gauss(n: int) -> tuple[Array, Array]:
@@ -58,3 +92,23 @@ def gauss_wedge(triangle: int, line: int) -> tuple[Array, Array]:
     points = np.array([[s[0], s[1], z] for z in p for s in t])
     weights = np.array([a * b for b in w for a in tw])
     return points, weights
+
+
+def tetrahedron_rule(degree: int) -> tuple[Array, Array]:
+    """Points and positive weights on the unit tetrahedron, exact to degree 1, 2 or 5."""
+    if degree == 1:
+        return np.full((1, 3), 0.25), np.array([1.0 / 6.0])
+    if degree == 2:
+        a, b = (5.0 - np.sqrt(5.0)) / 20.0, (5.0 + 3.0 * np.sqrt(5.0)) / 20.0
+        return a + (b - a) * np.eye(4)[:, 1:], np.full(4, 1.0 / 24.0)
+    # Walkington's 14 points: two orbits of four, one of six
+    orbits = ((0.3108859192633006, 0.11268792571801585), (0.09273525031089123, 0.07349304311636195))
+    points = [np.full((4, 4), a) + (1.0 - 4.0 * a) * np.eye(4) for a, _ in orbits]
+    weights = [w for _, w in orbits for _ in range(4)]
+    c = 0.04550370412564965
+    pairs = [(i, j) for i in range(4) for j in range(i)]
+    edge = np.full((6, 4), c)
+    for row, pair in zip(edge, pairs):
+        row[list(pair)] = 0.5 - c
+    weights += [0.04254602077708147] * 6
+    return np.concatenate([*points, edge])[:, 1:], np.array(weights) / 6.0

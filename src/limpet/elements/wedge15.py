@@ -1,10 +1,15 @@
-"""15-node wedge: closes a revolved mesh of hexahedra at its axis. 3 x 3 points."""
+"""15-node wedge: closes a revolved mesh of hexahedra at its axis. 3 x 3 points.
+
+`wedge15p` has a linear pressure of its own, as hex20p.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from limpet.elements.element import Array, Element, gauss_wedge
+from limpet.elements.element import LINEAR, Array, Element, gauss_wedge
 from limpet.geometry import cells
 
 _SLOPE = np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])  # of the barycentrics in (xi, eta)
@@ -53,6 +58,7 @@ _POINTS, _WEIGHTS = gauss_wedge(3, 3)
 _MASS_POINTS, _MASS_WEIGHTS = gauss_wedge(6, 3)
 
 WEDGE15 = Element(
+    name="wedge15",
     cell=cells.WEDGE15,
     points=_POINTS,
     weights=_WEIGHTS,
@@ -61,3 +67,4 @@ WEDGE15 = Element(
     shape=_shape,
     gradient=_gradient,
 )
+WEDGE15P = replace(WEDGE15, name="wedge15p", pressure=LINEAR)

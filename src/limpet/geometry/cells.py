@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+
+from limpet.errors import LimpetError, suggest
 
 Array = np.ndarray
 
@@ -14,6 +16,7 @@ class Cell:
     name: str
     nodes: Array  # (k, 3) reference coordinates, corners first
     faces: tuple[tuple[int, ...], ...]  # outward; corners, then midsides in the same sense
+    control: bool = False  # midsides are control points, off the curve once it is bent
 
 
 def _with_midsides(corners: list[list[float]], edges: tuple[tuple[int, int], ...]) -> Array:
@@ -25,6 +28,17 @@ TET4 = Cell(
     "tet4",
     np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)),
+)
+
+# Midsides carry control points of the Bernstein-Bezier form (M eq 20), see elements/tet10.py.
+TET10 = Cell(
+    "tet10",
+    _with_midsides(
+        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)),
+    ),
+    ((0, 2, 1, 6, 5, 4), (0, 1, 3, 4, 8, 7), (1, 2, 3, 5, 9, 8), (0, 3, 2, 7, 9, 6)),
+    control=True,
 )
 
 # Corners counter-clockwise below, then above; midsides: below, uprights, above.
@@ -61,9 +75,28 @@ WEDGE15 = Cell(
     ),
 )
 
-HEX20R = replace(HEX20, name="hex20r")  # the same cell, integrated with fewer points
+HEX8 = Cell("hex8", HEX20.nodes[:8], tuple(face[:4] for face in HEX20.faces))
+WEDGE6 = Cell(
+    "wedge6", WEDGE15.nodes[:6], tuple(face[: 3 if len(face) == 6 else 4] for face in WEDGE15.faces)
+)
 
-CELLS: dict[str, Cell] = {c.name: c for c in (TET4, HEX20, HEX20R, WEDGE15)}
+CELLS: dict[str, Cell] = {c.name: c for c in (TET4, TET10, HEX8, HEX20, WEDGE6, WEDGE15)}
+
+
+# Which cells the meshes of an element are made of. Elements differ in more than their cells.
+MESHES: dict[str, str] = {
+    "tet4": "tet4", "iicr10": "tet4", "iicr11": "tet4", "tet10": "tet10", "iicr21": "tet10",
+    "hex8": "hex8", "hex20": "hex20", "hex20r": "hex20", "hex20p": "hex20",
+}  # fmt: skip
+
+
+def mesh_of(element: str | None, default: str, owner: str) -> str:
+    """The cell kind of an element's meshes; `default` if no element is named."""
+    if element is None:
+        return default
+    if element not in MESHES:
+        raise LimpetError(f"{owner} element = '{element}'{suggest(element, MESHES)}")
+    return MESHES[element]
 
 
 def serendipity8(s: float, t: float) -> Array:
@@ -90,3 +123,8 @@ def triangle6(b: float, c: float) -> Array:
             4.0 * a * b, 4.0 * b * c, 4.0 * c * a,
         ]
     )  # fmt: skip
+
+
+def bezier_triangle(a: float, b: float, c: float) -> Array:
+    """Bernstein polynomials of a quadratic triangular face at barycentrics (a, b, c); M eq 20."""
+    return np.array([a * a, b * b, c * c, 2.0 * a * b, 2.0 * b * c, 2.0 * c * a])

@@ -14,10 +14,11 @@ from itertools import pairwise
 import numpy as np
 
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.geometry.cells import CELLS, serendipity8, triangle6
-from limpet.geometry.shapes import Array, Binding, SoftShape, boundary, hexahedron_tets
+from limpet.geometry.cells import CELLS, bezier_triangle, mesh_of, serendipity8, triangle6
+from limpet.geometry.grids import HEXAHEDRON_TETS
+from limpet.geometry.shapes import Array, Binding, SoftShape, boundary
 
-CUP_ELEMENTS = ("hex20", "hex20r", "tet4")
+LINEAR = ("tet4", "hex8")
 STEM_LAYERS = 2
 GRADING = 0.8  # stations stand at (i / n)^grading of the wall: closer together at the lip
 RIM = 0.25  # share of the wall's segments, from the lip inward, with a fine collision surface
@@ -84,12 +85,14 @@ PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD,)}
 def cup(
     profile: str | CupProfile = "standard",
     *,
-    element: str = "hex20",
+    element: str | None = None,
     nodes: int = 434,
     sectors: int | None = None,
     segments: int | None = None,
 ) -> SoftShape:
     """A cup at about the given number of `nodes`, or with explicit sectors and wall segments.
+
+    Its mesh is that of `element`, hexahedra of 20 nodes if none is named.
 
     Regions: "top" (the stem's upper face, what a gripper holds), "lip" (its edge), "rim" (the
     underside next to the lip, where it touches).
@@ -101,36 +104,35 @@ def cup(
             raise LimpetError(f"cup profile = '{profile}'{suggest(profile, PROFILES)}")
         profile = PROFILES[profile]
     profile.check()
-    if element not in CUP_ELEMENTS:
-        raise LimpetError(f"cup element = '{element}'{suggest(element, CUP_ELEMENTS)}")
+    kind = mesh_of(element, "hex20", "cup")
     if (sectors is None) != (segments is None):
         raise LimpetError("cup sectors and segments: give both, or neither and a number of nodes")
     if sectors is None or segments is None:
         require_positive("cup nodes", nodes, hint="434 is the papers' size")
-        sectors, segments = _budget(element, nodes)
-    if sectors < 6 or segments < 3 or (element == "tet4" and sectors % 2):
+        sectors, segments = _budget(kind, nodes)
+    if sectors < 6 or segments < 3 or (kind in LINEAR and sectors % 2):
         raise LimpetError(
             f"cup sectors = {sectors}, segments = {segments}: expected 6 sectors and 3 segments or "
-            "more, for tet4 an even number of sectors"
+            f"more, for {' and '.join(LINEAR)} an even number of sectors"
         )
-    return _revolve(profile, element, sectors, segments)
+    return replace(_revolve(profile, kind, sectors, segments), element=element)
 
 
-def _budget(element: str, nodes: int) -> tuple[int, int]:
+def _budget(kind: str, nodes: int) -> tuple[int, int]:
     """Sectors and segments whose node count comes nearest, with cells of even proportions."""
+    wall, upper = {"hex20": (7, 4), "tet10": (12, 8)}.get(kind, (2, 1))  # nodes a segment
     best = (np.inf, 0, 0, 0)
     for m in range(8, 121, 2):
         for n in range(4, 81):
-            stem = STEM_LAYERS * _hub(n)
-            per_sector = 7 * n + 4 * stem if element != "tet4" else 2 * n + stem
+            per_sector = wall * n + upper * STEM_LAYERS * _hub(n)
             count = m * per_sector + 2 * STEM_LAYERS + 3
-            shape = m / n / (2.0 if element != "tet4" else 1.4)
+            shape = m / n / (1.4 if kind in LINEAR else 2.0)
             miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))
             best = min(best, (miss, m, n, count))
     _, m, n, count = best
     if not abs(count / nodes - 1.0) < 0.2:
         raise LimpetError(
-            f"cup nodes = {nodes}: the nearest mesh of {element} has {count}; "
+            f"cup nodes = {nodes}: the nearest mesh of {kind} has {count}; "
             "ask for about that many (434 is the papers' size)"
         )
     return m, n
@@ -141,22 +143,19 @@ def _hub(segments: int) -> int:
     return max(1, round(0.18 * segments))
 
 
-def _revolve(profile: CupProfile, element: str, sectors: int, segments: int) -> SoftShape:
-    order = 2 if element != "tet4" else 1
+def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> SoftShape:
+    order = 1 if kind in LINEAR else 2
     hub = _hub(segments)
     station = _stations(profile, hub, segments, order)
-    grid = _Grid(profile, sectors, order, station)
-    cells: dict[str, list[list[int]]] = {element: [], "wedge15": []}
+    grid = _Grid(profile, sectors, kind, station)
+    cells: dict[str, list[list[int]]] = {}
     for j in range(sectors):
         for i in range(segments):
             for k in range(1 + (STEM_LAYERS if i < hub else 0)):
-                corner = (order * i, order * j, order * k)
-                if order == 2:
-                    cells["wedge15" if i == 0 else element].append(grid.quadratic_cell(corner))
-                else:
-                    cells["tet4"].extend(map(list, grid.tets(corner)))
-    arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items() if block}
-    points = np.array(grid.points)
+                for name, cell in grid.cells((order * i, order * j, order * k)):
+                    cells.setdefault(name, []).append(cell)
+    arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items()}
+    points = grid.control_points()
     collision = _collision_surface(grid, hub, segments)
     end, touched = order * segments, order * (segments - _rim(segments))
     regions = {
@@ -191,10 +190,12 @@ def _stations(profile: CupProfile, hub: int, segments: int, order: int) -> Array
 class _Grid:
     """Nodes by (station, angle, layer) in steps of 1/order; created when first asked for."""
 
-    def __init__(self, profile: CupProfile, sectors: int, order: int, station: Array) -> None:
-        self.profile, self.sectors, self.order, self.station = profile, sectors, order, station
+    def __init__(self, profile: CupProfile, sectors: int, kind: str, station: Array) -> None:
+        self.profile, self.sectors, self.kind, self.station = profile, sectors, kind, station
+        self.order = 1 if kind in LINEAR else 2
         self.ids: dict[tuple[int, int, int], int] = {}
         self.points: list[Array] = []
+        self.edges: dict[int, tuple[int, int]] = {}  # control point -> the ends of its edge
 
     def position(self, i: int, j: int, k: int) -> Array:
         p, order = self.profile, self.order
@@ -217,26 +218,50 @@ class _Grid:
         found = sorted(n for (i, _, k), n in self.ids.items() if where(i, k))
         return np.array(found, dtype=np.int32)
 
-    def quadratic_cell(self, corner: tuple[int, int, int]) -> list[int]:
+    def cells(self, corner: tuple[int, int, int]) -> list[tuple[str, list[int]]]:
+        """(kind, nodes) of the cells in the brick at `corner`; a wedge's worth at the axis."""
         i, j, k = corner
-        if i == 0:  # wedge: triangle (axis, ring at j, ring at j + 2), along the layer
-            tri = [(0, j, 0), (2, j, 0), (2, j + 2, 0), (1, j, 0), (2, j + 1, 0), (1, j + 2, 0)]
-            bottom, middle, top = ([(a, b, k + up) for a, b, _ in tri] for up in (0, 1, 2))
-            keys = bottom[:3] + top[:3] + bottom[3:] + top[3:] + middle[:3]
-        else:
-            steps = np.rint(CELLS["hex20"].nodes + 1.0).astype(int)
-            keys = [(i + s[0], j + s[1], k + s[2]) for s in steps]
-        return [self.node(*key) for key in keys]
+        if self.kind.startswith("tet"):
+            return [(self.kind, tet) for tet in self.tets(corner)]
+        order = self.order
+        if i == 0:  # wedge: triangle (axis, ring at j, ring at j + order), along the layer
+            tri = [(0, j), (order, j), (order, j + order), (1, j), (2, j + 1), (1, j + 2)]
+            low, middle, high = ([(a, b, k + up) for a, b in tri] for up in (0, 1, order))
+            keys = low[:3] + high[:3]
+            if order == 2:
+                keys += low[3:] + high[3:] + middle[:3]
+            return [(f"wedge{len(keys)}", [self.node(*key) for key in keys])]
+        steps = np.rint(CELLS[self.kind].nodes + 1.0).astype(int) * order // 2
+        return [(self.kind, [self.node(i + s[0], j + s[1], k + s[2]) for s in steps])]
 
-    def tets(self, corner: tuple[int, int, int]) -> list[tuple[int, int, int, int]]:
-        i, j, k = corner
-        c = [
-            self.node(i + a, j + b, k + e)
-            for e in (0, 1)
-            for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))
-        ]
-        # at the axis corners 0 = 3 and 4 = 7: the tets that name both have collapsed
-        return [t for t in hexahedron_tets(c) if len(set(t)) == 4]
+    def tets(self, corner: tuple[int, int, int]) -> list[list[int]]:
+        o = self.order
+        square = ((0, 0), (o, 0), (o, o), (0, o))
+        keys = [(corner[0] + a, corner[1] + b, corner[2] + e) for e in (0, o) for a, b in square]
+        out = []
+        for tet in HEXAHEDRON_TETS:
+            ends = [self.node(*keys[a]) for a in tet]
+            # at the axis corners 0 = 3 and 4 = 7: the tets that name both have collapsed
+            if len(set(ends)) == 4:
+                edges = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)] if o == 2 else []
+                middles = [self.middle(keys[tet[a]], keys[tet[b]]) for a, b in edges]
+                for (a, b), middle in zip(edges, middles):
+                    self.edges[middle] = (ends[a], ends[b])
+                out.append(ends + middles)
+        return out
+
+    def middle(self, one: tuple[int, int, int], two: tuple[int, int, int]) -> int:
+        """The node half-way between two corners, on the profile; an angle at the axis is none."""
+        angle = two[1] if one[0] == 0 else one[1] if two[0] == 0 else (one[1] + two[1]) // 2
+        return self.node((one[0] + two[0]) // 2, angle, (one[2] + two[2]) // 2)
+
+    def control_points(self) -> Array:
+        """The points, with Bezier control points such that edges pass through the profile."""
+        points = np.array(self.points)
+        out = points.copy()
+        for middle, (a, b) in self.edges.items():
+            out[middle] = 2.0 * points[middle] - 0.5 * (points[a] + points[b])
+        return out
 
     def bind(self, i: int, j: float, k: int) -> tuple[list[int], Array]:
         """Nodes and weights of the point at station i, angle j, on layer k's face of the mesh."""
@@ -244,17 +269,32 @@ class _Grid:
             return [self.node(i, int(j), k)], np.ones(1)
         e = int(j // 2)
         t = j - 2 * e - 1.0  # -1 to 1 across the sector
+        c = min(i // 2, len(self.station) // 2 - 1)
         if i == 1:  # in a wedge: barycentrics of axis and the two corners of the ring
             keys = [(0, 0), (2, 2 * e), (2, 2 * e + 2), (1, 2 * e), (2, 2 * e + 1), (1, 2 * e + 2)]
-            weights = triangle6(0.25 * (1.0 - t), 0.25 * (1.0 + t))
+            b = 0.25 * (1.0 - t), 0.25 * (1.0 + t)
+            bezier = self.kind == "tet10"
+            weights = bezier_triangle(0.5, *b) if bezier else triangle6(*b)
+        elif self.kind == "tet10":
+            keys, weights = _half_face(2 * c, 2 * e, 0.5 * (i - 2 * c), 0.5 * (1.0 + t))
         else:
-            c = min(i // 2, len(self.station) // 2 - 1)
             square = CELLS["hex20"].nodes[[0, 1, 2, 3, 8, 9, 10, 11], :2]
             keys = [(2 * c + 1 + round(p), 2 * e + 1 + round(q)) for p, q in square]
             weights = serendipity8(i - 2 * c - 1.0, t)
         used = np.abs(weights) > 1e-12
         nodes = [self.node(p, q, k) for (p, q), u in zip(keys, used) if u]
         return nodes, weights[used]
+
+
+def _half_face(i: int, j: int, u: float, v: float) -> tuple[list[tuple[int, int]], Array]:
+    """Keys and weights at (u, v) in [0, 1]^2 of a face that its diagonal cuts in two triangles."""
+    corner = (i + 2, j) if u >= v else (i, j + 2)
+    keys = [
+        (i, j), corner, (i + 2, j + 2),
+        ((i + corner[0]) // 2, (j + corner[1]) // 2),
+        ((corner[0] + i + 2) // 2, (corner[1] + j + 2) // 2), (i + 1, j + 1),
+    ]  # fmt: skip
+    return keys, bezier_triangle(1.0 - max(u, v), abs(u - v), min(u, v))
 
 
 @dataclass(frozen=True)
@@ -340,8 +380,3 @@ def _strip(
             out.append((one[a % n], two[(b + 1) % m], two[b]))
             b += 1
     return out
-
-
-def scaled(profile: CupProfile, **changes: float) -> CupProfile:
-    """A profile with some of its measures changed."""
-    return replace(profile, **changes)  # type: ignore[arg-type]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from limpet.errors import LimpetError, MeshError, require_positive, suggest
-from limpet.geometry.cells import CELLS
+from limpet.geometry.cells import CELLS, mesh_of
+from limpet.geometry.grids import structured
 
 Array = np.ndarray
 
@@ -36,10 +37,11 @@ class SoftShape:
 
     name: str
     points: Array  # (n, 3) [m]
-    cells: dict[str, Array]  # element name -> (m, k) int32
+    cells: dict[str, Array]  # cell kind -> (m, k) int32
     collision: Binding
     visual: Binding
     regions: dict[str, Array] = field(default_factory=dict)  # name -> node indices
+    element: str | None = None  # the element its maker had in mind; None: chosen by the material
 
     def region(self, name: str) -> Array:
         if name not in self.regions:
@@ -70,33 +72,72 @@ def bind_to_nodes(triangles: Array, nodes: Array) -> Binding:
 
 
 def boundary(cells: dict[str, Array]) -> Binding:
-    """The outer faces of a volume mesh as triangles bound to its nodes (quadratic faces bent)."""
-    faces: list[tuple[int, ...]] = []
-    for name, block in cells.items():
-        for local in CELLS[name].faces:
-            faces.extend(map(tuple, block[:, local]))
-    seen: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-    for face in faces:
-        seen.setdefault(tuple(sorted(face)), []).append(face)
-    triangles: list[tuple[int, int, int]] = []
-    for twins in seen.values():
-        if len(twins) == 1:
-            triangles.extend(_face_triangles(twins[0]))
-    tri = np.array(triangles, dtype=np.int32)
+    """The outer faces of a volume mesh as triangles that ride on its nodes (quadratic faces bent).
+
+    A midside vertex lies on the surface: at its node, or, where that is a control point, at half
+    the control point and a quarter of each corner.
+    """
+    triangles: list[Array] = []
+    edges: list[Array] = []  # (corner, corner, control point)
+    for name in cells:
+        for faces in _outer_faces(name, cells):
+            triangles.append(_face_triangles(faces))
+            if CELLS[name].control:
+                corners = faces.shape[1] // 2
+                for c in range(corners):
+                    edges.append(faces[:, [c, (c + 1) % corners, corners + c]])
+    tri = np.concatenate(triangles)
     nodes, compact = np.unique(tri, return_inverse=True)
-    return bind_to_nodes(compact.reshape(-1, 3), nodes)
+    compact = compact.reshape(-1, 3)
+    if not edges:
+        return bind_to_nodes(compact, nodes)
+    ends = np.full((int(nodes.max()) + 1, 2), -1, np.int64)
+    table = np.concatenate(edges)
+    ends[table[:, 2]] = table[:, :2]
+    control = ends[nodes, 0] >= 0
+    start = np.concatenate([[0], np.cumsum(np.where(control, 3, 1))]).astype(np.int32)
+    carriers = np.repeat(nodes, np.where(control, 3, 1)).astype(np.int32)
+    weights = np.ones(start[-1])
+    first = start[:-1][control]
+    weights[first], weights[first + 1], weights[first + 2] = 0.5, 0.25, 0.25
+    carriers[first + 1], carriers[first + 2] = ends[nodes[control]].T
+    return Binding(compact.astype(np.int32), start, carriers, weights)
 
 
-def _face_triangles(face: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    if len(face) == 3:
-        return [(face[0], face[1], face[2])]
-    if len(face) == 4:
-        return [(face[0], face[1], face[2]), (face[0], face[2], face[3])]
-    if len(face) == 6:
-        a, b, c, ab, bc, ca = face
-        return [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-    a, b, c, d, ab, bc, cd, da = face
-    return [(a, ab, da), (b, bc, ab), (c, cd, bc), (d, da, cd), (ab, bc, cd), (ab, cd, da)]
+def _outer_faces(name: str, cells: dict[str, Array]) -> list[Array]:
+    """Faces of the cells called `name` that no other cell shares, by number of nodes."""
+    sizes = {len(f) for f in CELLS[name].faces}
+    out = []
+    for size in sizes:
+        own = np.concatenate([cells[name][:, f] for f in CELLS[name].faces if len(f) == size])
+        alike = [
+            cells[other][:, f] for other in cells for f in CELLS[other].faces if len(f) == size
+        ]
+        _, twin, count = np.unique(
+            np.sort(np.concatenate(alike), axis=1), axis=0, return_inverse=True, return_counts=True
+        )
+        # `own` faces stand in `alike` in the same order, after those of the cells named before
+        before = sum(
+            len(cells[other]) * sum(len(f) == size for f in CELLS[other].faces)
+            for other in list(cells)[: list(cells).index(name)]
+        )
+        single = count[twin.ravel()[before : before + len(own)]] == 1
+        out.append(own[single])
+    return out
+
+
+# How a face is cut into triangles, by its number of nodes.
+_CUTS = {
+    3: [(0, 1, 2)],
+    4: [(0, 1, 2), (0, 2, 3)],
+    6: [(0, 3, 5), (3, 1, 4), (5, 4, 2), (3, 4, 5)],
+    8: [(0, 4, 7), (1, 5, 4), (2, 6, 5), (3, 7, 6), (4, 5, 6), (4, 6, 7)],
+}
+
+
+def _face_triangles(faces: Array) -> Array:
+    """(m, nodes a face) -> (triangles, 3), those of a face side by side."""
+    return faces[:, _CUTS[faces.shape[1]]].reshape(-1, 3)
 
 
 def box(
@@ -132,21 +173,16 @@ def soft_box(
     width: float,
     height: float,
     divisions: tuple[int, int, int],
-    element: str = "hex20",
+    element: str | None = None,
 ) -> SoftShape:
-    """A soft box, its top face at z = 0, as structured hex20, hex20r or tet4 cells.
+    """A soft box, its top face at z = 0, as structured cells; hex20 if no element is named.
 
     hex20r (2x2x2 points) has soft modes where cells stand in a single stack.
     """
     outline = box(length, width, height, divisions)
     size = np.array([length, width, height])
-    nx, ny, nz = divisions
-    if element in ("hex20", "hex20r"):
-        cells, points = _hex20_grid(nx, ny, nz)
-    elif element == "tet4":
-        cells, points = _tet4_grid(nx, ny, nz)
-    else:
-        raise LimpetError(f"element = '{element}'{suggest(element, ['hex20', 'hex20r', 'tet4'])}")
+    kind = mesh_of(element, "hex20", "box")
+    points, cells = structured(kind, divisions)
     points = (points - np.array([0.5, 0.5, 1.0])) * size
     nearest = np.array([int(np.argmin(((points - p) ** 2).sum(axis=1))) for p in outline.points])
     regions = {
@@ -156,60 +192,12 @@ def soft_box(
     return SoftShape(
         "soft box",
         points,
-        {element: cells},
+        {kind: cells},
         bind_to_nodes(outline.triangles, nearest),
-        boundary({element: cells}),
+        boundary({kind: cells}),
         regions,
+        element,
     )
-
-
-def _hex20_grid(nx: int, ny: int, nz: int) -> tuple[Array, Array]:
-    steps = np.rint(CELLS["hex20"].nodes + 1.0).astype(int)  # node positions in half cells: 0, 1, 2
-    ids: dict[tuple[int, ...], int] = {}
-    cells = []
-    for i in range(nx):
-        for j in range(ny):
-            for k in range(nz):
-                corner = np.array([2 * i, 2 * j, 2 * k])
-                cells.append([ids.setdefault(tuple(corner + s), len(ids)) for s in steps])
-    points = np.array(list(ids), dtype=float) / (2.0 * np.array([nx, ny, nz]))
-    return np.array(cells, dtype=np.int32), points
-
-
-def _tet4_grid(nx: int, ny: int, nz: int) -> tuple[Array, Array]:
-    x, y, z = np.meshgrid(np.arange(nx + 1), np.arange(ny + 1), np.arange(nz + 1), indexing="ij")
-    points = np.stack([x.ravel() / nx, y.ravel() / ny, z.ravel() / nz], axis=1)
-
-    def node(i: int, j: int, k: int) -> int:
-        return (i * (ny + 1) + j) * (nz + 1) + k
-
-    cells = []
-    for i in range(nx):
-        for j in range(ny):
-            for k in range(nz):
-                corners = [
-                    node(i + a, j + b, k + c)
-                    for a, b, c in (
-                        (0, 0, 0),
-                        (1, 0, 0),
-                        (1, 1, 0),
-                        (0, 1, 0),
-                        (0, 0, 1),
-                        (1, 0, 1),
-                        (1, 1, 1),
-                        (0, 1, 1),
-                    )
-                ]
-                cells.extend(hexahedron_tets(corners))
-    return np.array(cells, dtype=np.int32), points
-
-
-def hexahedron_tets(c: list[int]) -> list[tuple[int, int, int, int]]:
-    """Six tets round the diagonal 0-6; neighbours split alike agree on their shared faces."""
-    return [
-        (c[0], c[1], c[2], c[6]), (c[0], c[2], c[3], c[6]), (c[0], c[3], c[7], c[6]),
-        (c[0], c[7], c[4], c[6]), (c[0], c[4], c[5], c[6]), (c[0], c[5], c[1], c[6]),
-    ]  # fmt: skip
 
 
 def check_points(points: Array, name: str) -> Array:

@@ -32,10 +32,10 @@ class CupParameters(SceneParameters):
     """The papers' cup, and how it is pressed on."""
 
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
-    poisson: float = Field(0.45, gt=-1.0, lt=0.5, description="Poisson's ratio of the cup")
+    poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
     cup_mass: Positive[Mass] = Field(0.020, description="mass of the cup")
     profile: str = Field("standard", description="profile of the cup")
-    element: str = Field("hex20", description="element of the cup: hex20 or tet4")
+    element: str | None = Field(None, description="element of the cup; chosen if not given")
     nodes: int = Field(434, gt=0, description="nodes of the cup's mesh, about")
     sectors: int | None = Field(None, description="round the axis; with segments, instead of nodes")
     segments: int | None = Field(None, description="of the wall from axis to lip")

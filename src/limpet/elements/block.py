@@ -1,0 +1,95 @@
+"""The cells of one element kind, with what is constant about their rest shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from limpet.elements.element import Element
+from limpet.errors import MeshError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class CellBlock:
+    """m cells of k nodes and q integration points; c pressures in each if they are mixed."""
+
+    element: Element
+    cells: Array  # (m, k) int32
+    gradients: Array  # (m, q, k, 3) [1/m] of the shape functions, in rest coordinates
+    weights: Array  # (m, q) [m^3]
+    laplace: Array  # (m, k, k) [m] sum over points of w grad_a . grad_b
+    mass: Array  # (m, k, k) [m^3] integral of N_a N_b (M eq 17 at density 1)
+    lumped: Array  # (m, k) [m^3] each node's share of the cell's volume
+    pressure_shape: Array  # (q, c) pressure functions at the points
+    pressure_mass: Array  # (m, c, c) [m^3] integral of N_A N_B (M eq 13 at K = 1)
+    pressure_root: Array  # (m, c, c) with root^T root = pressure_mass^-1
+
+    @property
+    def volume(self) -> float:
+        """[m^3]"""
+        return float(self.lumped.sum())
+
+
+def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
+    """Rest geometry of `cells` (m, k) over `points` (n, 3)."""
+    cells = np.ascontiguousarray(cells, dtype=np.int32)
+    rest = points[cells]  # (m, k, 3)
+    reference = element.gradient(element.points)  # (q, k, 3)
+    jacobian = np.einsum("mki,qkj->mqij", rest, reference)
+    det = np.linalg.det(jacobian)
+    if np.any(~(det > 0.0)):
+        bad = int(np.argwhere(~(det > 0.0))[0, 0])
+        raise MeshError(
+            f"{element.cell.name} cell {bad} is inverted or flat at rest: "
+            "check its node order and shape"
+        )
+    gradients = np.einsum("qkj,mqji->mqki", reference, np.linalg.inv(jacobian))
+    weights = det * element.weights
+    laplace = np.einsum("mq,mqai,mqbi->mab", weights, gradients, gradients, optimize=True)
+    mass_jacobian = np.einsum("mki,qkj->mqij", rest, element.gradient(element.mass_points))
+    mass_weights = np.linalg.det(mass_jacobian) * element.mass_weights
+    shape = element.shape(element.mass_points)
+    mass = np.einsum("mq,qa,qb->mab", mass_weights, shape, shape, optimize=True)
+    pressure_shape, pressure_mass = _pressure(element, weights, mass_weights)
+    root = np.linalg.inv(np.linalg.cholesky(pressure_mass))
+    return CellBlock(
+        element=element,
+        cells=cells,
+        gradients=np.ascontiguousarray(gradients),
+        weights=weights,
+        laplace=laplace,
+        mass=mass,
+        lumped=_lump(mass),
+        pressure_shape=pressure_shape,
+        pressure_mass=pressure_mass,
+        pressure_root=root,
+    )
+
+
+def _lump(mass: Array) -> Array:
+    """Row sums; where one is negative, the diagonal scaled to the volume, which never is.
+
+    (Hinton, Rock, Zienkiewicz: for the serendipity elements.)
+    """
+    rows = mass.sum(axis=2)
+    if np.all(rows > 0.0):
+        return rows
+    diagonal = np.einsum("maa->ma", mass)
+    return diagonal * (rows.sum(axis=1) / diagonal.sum(axis=1))[:, None]
+
+
+def _pressure(element: Element, weights: Array, mass_weights: Array) -> tuple[Array, Array]:
+    """Pressure functions at the points (q, c), and their products over each cell (m, c, c)."""
+    space = element.pressure
+    if space is None:
+        return np.zeros((len(element.points), 0)), np.zeros((len(weights), 0, 0))
+    at_points = space.shape(element.points)
+    # A cell's own pressure answers the strain at the same points: a constant strain is then met
+    # exactly, however bent the cell. A shared one needs the exact product (M eq 25).
+    shape, rule = (
+        (space.shape(element.mass_points), mass_weights) if space.shared else (at_points, weights)
+    )
+    return at_points, np.einsum("mq,qa,qb->mab", rule, shape, shape, optimize=True)
