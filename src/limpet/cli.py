@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 
 def main() -> None:
     """The program `limpet`."""
+    warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         app()
     except LimpetError as problem:
@@ -43,6 +45,11 @@ def main() -> None:
     except BrokenPipeError:  # somebody closed the pipe, as `| head` does: not worth a traceback
         sys.stderr.close()
         raise SystemExit(FAILED) from None
+
+
+def _warn(message: Warning | str, *_: object) -> None:
+    """One line for the user, without the place in the code that a programmer would want."""
+    print(f"warning: {message}", file=sys.stderr)
 
 
 @app.callback(invoke_without_command=True)
@@ -224,11 +231,22 @@ def _print_summary(summary: Summary, folder: Path) -> None:
         return otherwise if value is None else show(value, unit)
 
     table = Table(show_header=False, box=None, pad_edge=False)
-    lines = {
+    suction = {
         "peak pull force": shown(summary.peak_pull_force, "N", "none"),
         "release": shown(summary.release_time, "s", "never"),
         "lowest pressure": shown(summary.min_pressure, "Pa", "no air was trapped"),
         "deepest penetration": show(summary.max_penetration, "m"),
+    }
+    if summary.watched and summary.min_pressure is None:
+        suction = {}
+    watched = {
+        name: f"{_watched(name, s.last)} at the end, {_watched(name, s.least)} to "
+        f"{_watched(name, s.most)} on the way"
+        for name, s in summary.watched.items()
+    }
+    lines = {
+        **suction,
+        **watched,
         "converged": f"{summary.converged_steps} of {summary.steps} steps",
         "simulated": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
         "time per step": f"{summary.ms_per_step:.3g} ms",
@@ -237,6 +255,12 @@ def _print_summary(summary: Summary, folder: Path) -> None:
     for name, value in lines.items():
         table.add_row(name, Text(value, overflow="fold"))
     _console().print(table)
+
+
+def _watched(name: str, value: float) -> str:
+    from limpet.units import show
+
+    return f"{100.0 * value:.2f} %" if name.endswith("_volume") else show(value, "m")
 
 
 def _console() -> Console:

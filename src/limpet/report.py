@@ -5,7 +5,7 @@ They stand below every room: the simulation fills them, the run folder, bench an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class StepReport:
     balance_error: float  # [N]
     air_error: float  # relative, in moles
     remeshed: bool
+    watched: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest
 
 
 @dataclass(frozen=True)

@@ -312,8 +312,21 @@ class Simulation:
             iterations=solution.iterations, sweeps=solution.sweeps,
             max_penetration=max(0.0, -float(gap.min())) if len(gap) else 0.0,
             cavities=gas, drives=drives, balance_error=worst,
-            air_error=self._air.error, remeshed=remeshed,
+            air_error=self._air.error, remeshed=remeshed, watched=self.watched(),
         )  # fmt: skip
+
+    def watched(self) -> dict[str, float]:
+        """What World.watch asked for, now."""
+        soft = {b.name: b for b in self.bodies if isinstance(b, SoftBody)}
+        regions = self.world.watched.values()
+        values: list[float] = []
+        for region in regions:
+            assert region.name is not None
+            body = soft[region.body]
+            values += body.positions()[body.shape.region(region.name)].mean(axis=0).tolist()
+        for name in dict.fromkeys(region.body for region in regions):
+            values.append(soft[name].fem.volume_of(soft[name].x) / soft[name].fem.volume)
+        return dict(zip(self.world.watched_columns(), values))
 
     def save(self) -> State:
         """A copy of the state: restore it and continue, and every bit is the same."""

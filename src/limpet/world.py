@@ -80,6 +80,7 @@ class World:
         self.leak = leak  # n_leak into every sealed cavity (P eq 15)
         self.specs: dict[str, Spec] = {}
         self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
+        self.watched: dict[str, Region] = {}
         self._pair_friction: dict[frozenset[str], float] = {}
 
     def add_soft(
@@ -156,6 +157,29 @@ class World:
     def hold(self, target: Region | RigidSpec) -> None:
         """Keep a region of a soft body, or a rigid body, where it is."""
         self.drive(target, HOLD)
+
+    def watch(self, name: str, target: Region) -> None:
+        """Report a region's mean position in each step as name_x, name_y, name_z [m].
+
+        With it the volume of its body, as a share of that at rest: body_volume.
+        """
+        if not isinstance(target, Region) or target.name is None:
+            raise LimpetError(f"watch '{name}': expected a region of a soft body, as beam[\"tip\"]")
+        if target.body not in self.specs:
+            raise LimpetError(
+                f"watch '{name}': no body '{target.body}'{suggest(target.body, self.specs)}"
+            )
+        if not name.isidentifier():
+            raise LimpetError(f"watch '{name}': expected a name of letters, digits and _")
+        if name in self.watched:
+            raise LimpetError(f"watch '{name}': that name is taken")
+        self.watched[name] = target
+
+    def watched_columns(self) -> list[str]:
+        """The names of what is watched, in the order of the reports."""
+        places = [f"{name}_{axis}" for name in self.watched for axis in "xyz"]
+        bodies = dict.fromkeys(region.body for region in self.watched.values())
+        return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
 
     def set_friction(self, one: Spec, other: Spec, mu: float) -> None:
         """Friction of one pair of bodies, instead of the world's."""

@@ -28,6 +28,14 @@ def ground() -> list[StepReport]:
     return run()
 
 
+QUICK = {"speed": "5 mm/s", "duration": "3.3 s"}  # where two runs are compared
+
+
+@pytest.fixture(scope="module")
+def quick() -> list[StepReport]:
+    return run(**QUICK)
+
+
 def test_every_step_is_solved(ground) -> None:
     assert all(r.converged for r in ground)
     assert max(r.residual for r in ground) <= 1e-10
@@ -60,7 +68,7 @@ def test_it_lets_go_abruptly(ground) -> None:
 
 def test_peak_lies_between_two_and_a_half_and_five_kilograms(ground) -> None:
     assert 2.5 * 9.81 < force(ground).max() < 5.0 * 9.81
-    assert force(ground).max() == pytest.approx(46.67, rel=0.01)  # pinned
+    assert force(ground).max() == pytest.approx(44.91, rel=0.01)  # pinned
 
 
 def test_gas_law_air_and_penetration(ground) -> None:
@@ -91,18 +99,18 @@ def test_one_cavity_from_first_touch_to_release(ground) -> None:
     ],
     ids=["sweeps", "no warm start", "seals at 0.01 mm", "seals at 0.3 mm", "every union"],
 )
-def test_the_pull_does_not_follow_the_settings(ground, settings) -> None:
+def test_the_pull_does_not_follow_the_settings(quick, settings) -> None:
     until = 1.6 if isinstance(settings.solver, SweepSettings) else None
-    other = force(run(settings, until))
-    assert other.max() == pytest.approx(force(ground)[: len(other)].max(), rel=0.01)
+    other = force(run(settings, until, **QUICK))
+    assert other.max() == pytest.approx(force(quick)[: len(other)].max(), rel=0.01)
 
 
-def test_the_pull_does_not_follow_the_frame(ground) -> None:
-    scene = load("ground", {"tilt": "155 deg", "shift": "10 m"})
+def test_the_pull_does_not_follow_the_frame(quick) -> None:
+    scene = load("ground", {"tilt": "155 deg", "shift": "10 m", **QUICK})
     up = -scene.world.gravity / 9.81
     simulation = Simulation(scene.world, h=scene.h)
     pull = np.array([r.drives["cup"][:3] @ up for r in simulation.run(scene.duration)])
-    assert pull.max() == pytest.approx(force(ground).max(), rel=0.005)
+    assert pull.max() == pytest.approx(force(quick).max(), rel=0.005)
 
 
 def test_linear_tets_push_three_times_too_hard(ground) -> None:

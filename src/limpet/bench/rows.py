@@ -38,7 +38,10 @@ def run(progress: Progress) -> Result:
 
 
 def _time(divisions: int, settings: Settings, tick: Ticker) -> Timing:
-    parameters = {"element": "tet4", "block_divisions": divisions, "block_edge": "40 mm"}
+    parameters = {
+        "element": "tet4", "block_divisions": divisions, "block_edge": "40 mm", "speed": "5 mm/s",
+        "duration": "3.3 s",
+    }  # fmt: skip
     scene = load("ground", parameters)
     return time_steps(
         lambda: Simulation(scene.world, h=scene.h, settings=settings), START, REPEATS, tick

@@ -16,17 +16,23 @@ class LockingWarning(UserWarning):
     """The chosen element is known to be far too stiff for the material."""
 
 
-def default_element(kinds: Iterable[str], poisson: float) -> str:
-    """The element for a mesh of these cell kinds, if the user names none."""
+def default_element(kinds: Iterable[str], poisson: float, *, rubber: bool = False) -> str:
+    """The element for a mesh of these cell kinds, if the user names none.
+
+    A `rubber` law has no shared pressures.
+    """
     kinds = set(kinds)
+    shared = poisson > LOCKS_ABOVE and not rubber
     if kinds == {"tet4"}:
-        return "tet4" if poisson <= LOCKS_ABOVE else "iicr11"
+        return "iicr11" if shared else "tet4"
     if kinds == {"tet10"}:
-        return "tet10" if poisson <= 0.49 else "iicr21"
+        return "iicr21" if shared else "tet10"
     return "hex8" if "hex8" in kinds or "wedge6" in kinds else "hex20p"
 
 
-def choose(body: str, kinds: Iterable[str], poisson: float, name: str | None) -> dict[str, Element]:
+def choose(
+    body: str, kinds: Iterable[str], poisson: float, name: str | None, *, rubber: bool = False
+) -> dict[str, Element]:
     """The element of each cell kind in the mesh of `body`; `name` is what the user asked for."""
     kinds = list(kinds)
     known = {kind for family in FAMILIES.values() for kind in family}
@@ -34,7 +40,7 @@ def choose(body: str, kinds: Iterable[str], poisson: float, name: str | None) ->
         if kind not in known:
             raise MeshError(f"mesh of '{body}' has cells '{kind}': known are {_list(known)}")
     if name is None:
-        name = default_element(kinds, poisson)
+        name = default_element(kinds, poisson, rubber=rubber)
     if name not in FAMILIES:
         raise LimpetError(f"element = '{name}' of '{body}'{suggest(name, FAMILIES)}")
     family = FAMILIES[name]

@@ -98,8 +98,8 @@ def pressure_compliance(block: CellBlock, mu: float, bulk: float, stabilisation:
 
     Linear displacements with linear pressures (IICR11) fail the inf-sup condition: towards nu = 0.5
     the pressures oscillate, and the body stiffens all the same. Dohrmann and Bochev's remedy gives
-    what a pressure has over its mean in each cell the compliance stabilisation/mu. It vanishes under
-    refinement. 0 is M's own form.
+    what a pressure has over its mean in each cell the compliance stabilisation/mu. Its effect
+    vanishes under refinement. 0 is M's own form.
     """
     mass = block.pressure_mass
     c = mass / bulk

@@ -158,9 +158,15 @@ def offset(p: Vec, a: Vec, b: Vec, c: Vec, u: float, v: float, w: float) -> Vec:
 
 @njit(cache=True)
 def segment_crosses_triangle(p: Vec, q: Vec, a: Vec, b: Vec, c: Vec) -> bool:
-    """Whether p and q lie strictly on the two sides of plane abc and pq passes the triangle."""
+    """Whether p and q lie clearly on the two sides of plane abc and pq passes the triangle.
+
+    Where all lie in one plane, rounding alone would decide the sides.
+    """
     n = cross(sub(b, a), sub(c, a))
-    if dot(n, sub(p, a)) * dot(n, sub(q, a)) >= 0.0:
+    above, below = dot(n, sub(p, a)), dot(n, sub(q, a))
+    spread = max(dot(sub(p, a), sub(p, a)), dot(sub(q, a), sub(q, a)))
+    noise = 1e-10 * np.sqrt(dot(n, n) * spread)
+    if min(above, below) >= -noise or max(above, below) <= noise:
         return False
     pq, pa, pb, pc = sub(q, p), sub(a, p), sub(b, p), sub(c, p)
     u, v, w = dot(pq, cross(pb, pc)), dot(pq, cross(pc, pa)), dot(pq, cross(pa, pb))

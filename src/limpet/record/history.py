@@ -53,7 +53,10 @@ def up_direction(gravity: Array) -> Array:
 
 
 def flatten(report: StepReport, up: Array) -> Row:
-    """The row of one step; a number that is not finite is a run that diverged."""
+    """The row of one step: COLUMNS, then what is watched.
+
+    A number that is not finite is a run that diverged.
+    """
     cavities = report.cavities
     row: Row = {
         "step": report.step,
@@ -82,15 +85,16 @@ def flatten(report: StepReport, up: Array) -> Row:
     }
     for phase in PHASES:
         row[f"ms_{phase}"] = 1e3 * report.phases.get(phase, 0.0)
+    row |= report.watched
     for name, value in row.items():
         if value is not None and not math.isfinite(value):
             raise DivergedError(f"{name} became {value} at step {report.step}")
-    return {name: None if (x := row[name]) is None else _plain(x) for name in COLUMNS}
+    return {name: None if x is None else _plain(x) for name, x in row.items()}
 
 
 def csv_line(row: Row) -> str:
     """One line of history.csv, every digit kept, so that it reads back to the same numbers."""
-    return ",".join("" if (x := row[name]) is None else repr(x) for name in COLUMNS) + "\n"
+    return ",".join("" if x is None else repr(x) for x in row.values()) + "\n"
 
 
 def read_history(path: Path) -> list[Row]:

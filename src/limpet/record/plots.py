@@ -1,4 +1,7 @@
-"""history.png: pressure, volume, air and drive force over time, as in P figures 4 and 9."""
+"""history.png: pressure, volume, air and drive force over time, as in P figures 4 and 9.
+
+Where no air was ever trapped, what is watched instead (M figures 5 and 6).
+"""
 
 from __future__ import annotations
 
@@ -30,24 +33,36 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def plot_history(rows: list[Row], summary: Summary, path: Path) -> None:
-    """Draw the four curves over time, with the peak and the release marked."""
-    figure = new_figure(8.0, 8.5)
-    axes = figure.subplots(len(_CURVES), 1, sharex=True)
+    """Draw the curves over time, with the peak and the release marked if there is suction."""
+    sucks = summary.min_pressure is not None or not summary.watched
+    watched = [(name, _label(name), 1.0, "#1f5fa8") for name in summary.watched]
+    curves = (*(_CURVES if sucks else ()), *watched)
+    figure = new_figure(8.0, 2.2 * len(curves))
+    axes = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0].tolist()
     time = column(rows, "time")
-    for axis, (name, label, scale, colour) in zip(axes, _CURVES):
+    for axis, (name, label, scale, colour) in zip(axes, curves):
         axis.plot(time, scale * column(rows, name), color=colour, lw=1.6)
         axis.set_ylabel(label)
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
-    axes[0].axhline(ATMOSPHERE, color="0.6", lw=0.8, ls=":")
-    axes[-1].axhline(0.0, color="0.6", lw=0.8)
     axes[-1].set_xlabel("time [s]")
+    if sucks:
+        _mark_suction(axes, summary)
+    figure.suptitle(f"{summary.scene}: {summary.steps} steps of {1e3 * summary.h:g} ms")
+    figure.savefig(path, dpi=120)
+
+
+def _label(name: str) -> str:
+    return f"{name} [of rest]" if name.endswith("_volume") else f"{name} [m]"
+
+
+def _mark_suction(axes: list[Axes], summary: Summary) -> None:
+    axes[0].axhline(ATMOSPHERE, color="0.6", lw=0.8, ls=":")
+    axes[len(_CURVES) - 1].axhline(0.0, color="0.6", lw=0.8)
     if summary.peak_time is not None and summary.peak_pull_force is not None:
         _mark(axes, summary.peak_time, f"peak {summary.peak_pull_force:.1f} N", "right")
     if summary.release_time is not None:
         _mark(axes, summary.release_time, f"release {summary.release_time:.2f} s", "left")
-    figure.suptitle(f"{summary.scene}: {summary.steps} steps of {1e3 * summary.h:g} ms")
-    figure.savefig(path, dpi=120)
 
 
 def _mark(axes: list[Axes], time: float, text: str, side: str) -> None:

@@ -74,7 +74,7 @@ class Recorder:
             _remove_old_run(folder)
             (folder / "scene.toml").write_text(scene_toml(scene), encoding="utf-8")
             self._history = (folder / "history.csv").open("w", encoding="utf-8")
-            self._history.write(",".join(COLUMNS) + "\n")
+            self._history.write(",".join((*COLUMNS, *scene.world.watched_columns())) + "\n")
         except OSError as problem:
             raise LimpetError(
                 f"run folder '{folder}': cannot be written to ({problem.strerror}); "

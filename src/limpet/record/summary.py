@@ -7,12 +7,21 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Literal
 
-from limpet.record.history import PHASES, Row
+from limpet.record.history import COLUMNS, PHASES, Row
 
 Ended = Literal["finished", "interrupted", "diverged", "failed"]
 
 RELEASED = 1.0  # [N] under this the drive carries no more than a cup's own weight
 COMPILING = 20.0  # a step this many times slower than the median was compiling: it is not timed
+
+
+@dataclass(frozen=True)
+class Span:
+    """How a watched number went."""
+
+    least: float
+    most: float
+    last: float
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,7 @@ class Summary:
     ended: Ended
     ended_step: int
     why: str | None  # why it ended early
+    watched: dict[str, Span]  # of each watched column
 
     def to_json(self) -> str:
         """Strict JSON: a NaN would raise here rather than reach a file."""
@@ -83,7 +93,14 @@ def summarise(
         ended=ended,
         ended_step=int(_value(rows[-1], "step")) if rows else 0,
         why=why,
+        watched=_spans(rows),
     )
+
+
+def _spans(rows: list[Row]) -> dict[str, Span]:
+    names = [name for name in (rows[0] if rows else ()) if name not in COLUMNS]
+    curves = {name: [_value(row, name) for row in rows] for name in names}
+    return {name: Span(min(c), max(c), c[-1]) for name, c in curves.items()}
 
 
 def _peak(rows: list[Row]) -> int | None:

@@ -8,4 +8,11 @@ STUDIES: dict[str, Study] = {
     "robustness": Study(
         "limpet.reproduce.robustness", "the peak force is a property of the cup, not of the solver"
     ),
+    "bunny": Study(
+        "limpet.reproduce.bunny", "volume and tail of a swinging bunny (M figures 5, 6)"
+    ),
+    "locking": Study(
+        "limpet.reproduce.locking",
+        "which element to trust: a beam and a cup (M figures 7, 9)",
+    ),
 }

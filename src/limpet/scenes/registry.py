@@ -95,6 +95,13 @@ _CATALOGUE = {
             "limpet.scenes.lift",
             "a cup lifts a rigid block, or lets go when it is too heavy",
         ),
+        SceneEntry(
+            "cantilever",
+            "limpet.scenes.cantilever",
+            "a beam held at one end bends under its own weight",
+        ),
+        SceneEntry("bunny", "limpet.scenes.bunny", "a bunny hangs by an ear and swings"),
+        SceneEntry("spine", "limpet.scenes.spine", "a silicone spine hangs by its two ends"),
     )
 }
 _RECIPES: dict[str, _Recipe] = {}

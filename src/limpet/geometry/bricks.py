@@ -1,0 +1,146 @@
+"""Solids cut from a grid of bricks, six tetrahedra each: spine, hinge, cantilever.
+
+Defaults come close to the counts of M table 1. Metres, z up. `order` 1 makes tet4, 2 tet10 cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from limpet.errors import LimpetError, require_positive
+from limpet.geometry.cells import CELLS, mesh_of
+from limpet.geometry.grids import HEXAHEDRON_TETS, quadratic_tets, structured
+from limpet.geometry.shapes import Array, SoftShape, boundary
+from limpet.geometry.tetrahedra import solid
+
+
+def spine(
+    length: float = 0.19,
+    width: float = 0.05,
+    height: float = 0.03,
+    vertebrae: int = 7,
+    order: int = 2,
+) -> SoftShape:
+    """M's soft robot: a slender backbone along x with vertebrae across; regions left and right.
+
+    The large one; 9.5 x 2.5 x 1.5 cm is the small one.
+    """
+    if vertebrae < 2:
+        raise LimpetError(f"spine vertebrae = {vertebrae}: expected 2 or more")
+    filled = np.zeros((4 * vertebrae - 2, 6, 3), dtype=bool)
+    filled[np.arange(len(filled)) % 4 < 2] = True  # two bricks of vertebra, two of backbone alone
+    filled[:, 2:4, :2] = True
+    lines = _lines("spine", (length, width, height), filled.shape)
+    return _brick_solid(filled, lines, "spine", order)
+
+
+def hinge(
+    length: float = 0.082,
+    width: float = 0.06,
+    height: float = 0.01,
+    flexure: tuple[float, float] = (0.022, 0.002),
+    order: int = 2,
+) -> SoftShape:
+    """Two plates joined by a flexure (length, thickness) at the bottom; regions left, right."""
+    filled = np.ones((23, 12, 2), dtype=bool)
+    filled[6:17, :, 1] = False
+    _, y, _ = _lines("hinge", (length, width, height), filled.shape)
+    bend, thin = flexure
+    if not (0.0 < bend < length and 0.0 < thin < height):
+        raise LimpetError(
+            f"hinge flexure = {flexure}: expected a length below {length:g} m and a thickness "
+            f"below {height:g} m"
+        )
+    x = np.concatenate(
+        [
+            np.linspace(-length / 2.0, -bend / 2.0, 7)[:-1],
+            np.linspace(-bend / 2.0, bend / 2.0, 12),
+            np.linspace(bend / 2.0, length / 2.0, 7)[1:],
+        ]
+    )
+    return _brick_solid(filled, (x, y, np.array([0.0, thin, height])), "hinge", order)
+
+
+def cantilever(
+    length: float = 0.1,
+    width: float = 0.01,
+    height: float = 0.01,
+    divisions: tuple[int, int, int] = (8, 2, 2),
+    element: str | None = None,
+    mirrored: bool = True,
+) -> SoftShape:
+    """A beam along x from the origin, of bricks or of six tets a brick; tet10 if none is named.
+
+    Regions held and tip; `mirrored` as in brick_tets.
+    """
+    if min(divisions) < 1:
+        raise LimpetError(f"cantilever divisions = {divisions}: expected three numbers from 1 up")
+    for label, value in (("length", length), ("width", width), ("height", height)):
+        require_positive(f"cantilever {label}", value, " m")
+    kind = mesh_of(element, "tet10", "cantilever")
+    points, cells = structured("hex8" if kind.startswith("tet") else kind, divisions)
+    points = (points - [0.0, 0.5, 0.5]) * [length, width, height]
+    if kind.startswith("tet"):
+        cells = brick_tets(cells, np.argwhere(np.ones(divisions)), mirrored)
+    if kind == "tet10":
+        points, cells = quadratic_tets(points, cells)
+    skin = boundary({kind: cells})
+    shape = SoftShape("cantilever", points, {kind: cells}, skin, skin, element=element)
+    return _with_ends(shape, "held", "tip")
+
+
+def _brick_solid(filled: Array, lines: tuple[Array, ...], name: str, order: int) -> SoftShape:
+    points, cells, place = bricks(filled, lines)
+    return _with_ends(solid(points, brick_tets(cells, place), name, order), "left", "right")
+
+
+def _lines(name: str, sizes: tuple[float, ...], counts: tuple[int, ...]) -> tuple[Array, ...]:
+    """Even grid lines, centred in x and y, from z = 0."""
+    for label, value in zip(("length", "width", "height"), sizes):
+        require_positive(f"{name} {label}", value, " m")
+    return tuple(
+        np.linspace(-s / 2.0 if axis < 2 else 0.0, s / 2.0 if axis < 2 else s, n + 1)
+        for axis, (s, n) in enumerate(zip(sizes, counts))
+    )
+
+
+def bricks(filled: Array, lines: tuple[Array, ...]) -> tuple[Array, Array, Array]:
+    """Filled cells (nx, ny, nz) of a grid of lines [m]: (points, hex8 cells, their (i, j, k))."""
+    place = np.argwhere(filled)
+    shape = tuple(n + 1 for n in filled.shape)
+    corners = place[:, None, :] + _corner_offsets()
+    flat = np.ravel_multi_index(tuple(corners.reshape(-1, 3).T), shape)
+    used, cells = np.unique(flat, return_inverse=True)
+    grid = np.unravel_index(used, shape)
+    points = np.stack([line[g] for line, g in zip(lines, grid)], axis=1)
+    return points, cells.reshape(-1, 8).astype(np.int32), place
+
+
+def brick_tets(cells: Array, place: Array, mirrored: bool = True) -> Array:
+    """Six tets a brick round a diagonal: (6 m, 4).
+
+    Diagonals that are all parallel twist a bent beam; mirrored from brick to brick, a mesh of even
+    counts is as symmetric as its shape.
+    """
+    if not mirrored:
+        return cells[:, HEXAHEDRON_TETS].reshape(-1, 4)
+    offset, odd = _corner_offsets(), place % 2
+    number = np.empty((2, 2, 2), dtype=np.intp)
+    number[tuple(offset.T)] = np.arange(8)
+    swapped = number[tuple(np.moveaxis(offset[None] ^ odd[:, None], 2, 0))]
+    tets = np.take_along_axis(cells, swapped, axis=1)[:, HEXAHEDRON_TETS]
+    inside_out = odd.sum(axis=1) % 2 == 1
+    tets[inside_out] = tets[inside_out][:, :, [0, 2, 1, 3]]
+    return tets.reshape(-1, 4)
+
+
+def _corner_offsets() -> Array:
+    return np.rint((CELLS["hex8"].nodes + 1.0) / 2.0).astype(np.intp)
+
+
+def _with_ends(shape: SoftShape, low: str, high: str) -> SoftShape:
+    x = shape.points[:, 0]
+    ends = {low: np.flatnonzero(x == x.min()), high: np.flatnonzero(x == x.max())}
+    return replace(shape, regions=ends)

@@ -1,0 +1,58 @@
+"""M figures 7 and 9: a beam held at one end bends under its own weight."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from limpet.bodies.material import Fem, Material
+from limpet.geometry.bricks import cantilever as beam_shape
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import Density, Length, Positive, Pressure, Time
+from limpet.world import World
+
+
+class SolidParameters(SceneParameters):
+    """What the hanging bodies of M are made of, and how they are computed."""
+
+    h: Time = 0.016
+    young: Positive[Pressure] = Field(262e3, description="Young's modulus")
+    poisson: float = Field(0.49, gt=-1.0, le=0.5, description="Poisson's ratio")
+    density: Positive[Density] = Field(1100.0, description="density")
+    damping: Time = Field(2e-3, ge=0.0, description="stiffness damping b of Rayleigh's a M + b K")
+    law: str = Field("corotational", description="corotational, neo-hookean or linear")
+    element: str | None = Field(None, description="element; chosen by the material if not given")
+
+    stabilisation: float = Field(1.0, ge=0.0, description="of iicr11's pressures; 0: as in M")
+
+    def fem(self) -> Fem:
+        return Fem(element=self.element, stabilisation=self.stabilisation)
+
+    def material(self) -> Material:
+        return Material(self.young, self.poisson, stiffness_damping=self.damping, law=self.law)
+
+
+class CantileverParameters(SolidParameters):
+    duration: Time = 3.2
+    length: Positive[Length] = Field(0.10, description="along x, from the held end")
+    width: Positive[Length] = Field(0.01, description="along y")
+    height: Positive[Length] = Field(0.01, description="along z")
+    divisions: tuple[int, int, int] = Field(
+        (8, 2, 2), description="bricks along x, y, z; six tetrahedra in each"
+    )
+
+
+@scene(
+    "cantilever",
+    "a beam held at one end bends under its own weight",
+    CantileverParameters,
+    expect="swings down and comes to rest, as far as the beam equation says; linear tets lock",
+)
+def cantilever(p: CantileverParameters) -> World:
+    """M figure 7; figure 9 with length = 4 cm, young = 66 kPa, poisson = 0.25."""
+    world = World()
+    shape = beam_shape(p.length, p.width, p.height, p.divisions, p.element)
+    mass = p.density * p.length * p.width * p.height
+    beam = world.add_soft(shape, p.material(), mass, name="beam", fem=p.fem())
+    world.hold(beam["held"])
+    world.watch("tip", beam["tip"])
+    return world
