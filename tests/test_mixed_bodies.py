@@ -1,4 +1,4 @@
-"""Mixed bodies in the whole machine: pressures as unknowns beside contact, friction, air, drives."""
+"""Mixed bodies in the whole machine: pressures as unknowns beside contact, friction and air."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def mesh_volume(fem: Discretisation, x: np.ndarray) -> float:
 )
 def cup(request):
     element, poisson = request.param
-    return pressed(1.2, element=element, poisson=poisson)
+    return pressed(1.2, element=element, poisson=poisson, speed="5 mm/s")
 
 
 def test_it_seals_and_sucks(cup):

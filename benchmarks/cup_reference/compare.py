@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from limpet.geometry.shapes import SoftShape
 from limpet.scenes.registry import load
 from limpet.simulation import Simulation
 
@@ -40,16 +41,21 @@ def hold_force(depth: float, push_time: float, hold: float, **scene: object) -> 
     atmosphere = built.world.atmosphere.pressure
     if any(abs(c.pressure - atmosphere) > 0.01 for c in reports[-1].cavities):
         raise SystemExit(f"{depth:g} mm: the trapped air presses or pulls")
-    shape = built.world.specs["cup"].shape
-    lip = shape.regions["lip"]
-    height = shape.points[lip, 2]
-    edge = sim.bodies[0].positions()[lip[height < height.min() + 1e-6]]
+    edge = sim.bodies[0].positions()[_lower_edge(built.world.specs["cup"].shape)]
     radius = np.hypot(edge[:, 0], edge[:, 1])
     return {
         "force": forces[-1], "nodes": sim.fem_nodes, "radius": 1e3 * float(radius.mean()),
         "wave": 1e6 * float(max(np.ptp(radius), np.ptp(edge[:, 2]))),
         "unsolved": sum(not r.converged for r in reports),
     }  # fmt: skip
+
+
+def _lower_edge(shape: SoftShape) -> np.ndarray:
+    """Nodes on the lip's lower edge; Bezier control points, which stand off it, are left out."""
+    lip = shape.regions["lip"]
+    height, radius = shape.points[lip, 2], np.hypot(*shape.points[lip, :2].T)
+    low = height < height.min() + 1e-6
+    return lip[low & (radius < radius[low].min() + 1e-6)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -166,9 +166,8 @@ class World:
         if not isinstance(target, Region) or target.name is None:
             raise LimpetError(f"watch '{name}': expected a region of a soft body, as beam[\"tip\"]")
         if target.body not in self.specs:
-            raise LimpetError(
-                f"watch '{name}': no body '{target.body}'{suggest(target.body, self.specs)}"
-            )
+            near = suggest(target.body, self.specs)
+            raise LimpetError(f"watch '{name}': there is no body '{target.body}'{near}")
         if not name.isidentifier():
             raise LimpetError(f"watch '{name}': expected a name of letters, digits and _")
         if name in self.watched:

@@ -73,17 +73,15 @@ def test_the_rubber_law_comes_to_rest_near_the_corotational_one():
     assert sag(body) == pytest.approx(sag(other), rel=0.01)
 
 
-def test_the_linear_law_needs_one_step_and_no_more_than_its_round_off():
-    assert settle(beam("hex20", 0.3, law="linear"), GRAVITY, tolerance=1e-6).steps <= 3
-
-
 def test_driven_nodes_stand_where_their_motion_is_at_that_time():
     motion = path([(0.0, 0.0), (1.0, 0.02)])
     body = beam("hex20p", 0.45, motion=motion)
     still = beam("hex20p", 0.45)
     assert settle(body, GRAVITY, time=0.5).converged
     settle(still, GRAVITY)
-    np.testing.assert_allclose(body.x, still.x + [0.0, 0.0, 0.01], atol=1e-8)
+    np.testing.assert_allclose(
+        body.x - still.x, np.tile([0.0, 0.0, 0.01], (len(body.x), 1)), atol=1e-8
+    )
 
 
 def test_without_gravity_it_stays():

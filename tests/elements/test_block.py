@@ -9,8 +9,10 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from limpet.elements import ELEMENTS
-from limpet.elements.block import cell_block
+from limpet.elements.block import cell_block, deformed_volume
 from limpet.errors import MeshError
+from limpet.geometry.shapes import boundary
+from limpet.geometry.surface import volume
 
 from .kit import Patch, every_element, random_state, turn
 from .meshes import SIZE, corners_of, distorted_box, fit, integral, is_quadratic, monomials
@@ -101,3 +103,25 @@ def test_an_inverted_or_flat_cell_is_named(name):
         cell_block(element, both, mixed)
     with pytest.raises(MeshError, match=f"{element.cell.name} cell 0 is inverted or flat at rest"):
         cell_block(element, points * [1.0, 1.0, 0.0], cells)
+
+
+@every_element
+def test_the_volume_of_a_homogeneous_deformation_is_its_determinant(name):
+    rng = np.random.default_rng(4)
+    points, cells = distorted_box(ELEMENTS[name], (2, 1, 2), rng)
+    block = cell_block(ELEMENTS[name], points, cells)
+    f = turn(rng) @ (np.eye(3) + 0.3 * rng.uniform(-1, 1, size=(3, 3)))
+    got = deformed_volume(block, points @ f.T + 0.1)
+    assert got == pytest.approx(np.linalg.det(f) * 4 * SIZE**3, rel=1e-12)
+
+
+def test_the_volume_of_linear_tetrahedra_is_exact_for_any_deformation():
+    """Against the volume inside their surface."""
+    rng = np.random.default_rng(5)
+    points, cells = distorted_box(ELEMENTS["tet4"], (2, 2, 2), rng)
+    block = cell_block(ELEMENTS["tet4"], points, cells)
+    x = points + 0.3 * SIZE * rng.uniform(-1, 1, size=points.shape)
+    skin = boundary({"tet4": cells})
+    assert deformed_volume(block, x) == pytest.approx(
+        volume(skin.positions(x), skin.triangles), rel=1e-12
+    )

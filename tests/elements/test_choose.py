@@ -22,8 +22,8 @@ LOCKING = ("tet4", "iicr10")
         (["tet4"], 0.401, "iicr11"),
         (["tet4"], 0.5, "iicr11"),
         (["tet10"], 0.3, "tet10"),
-        (["tet10"], 0.49, "tet10"),
-        (["tet10"], 0.491, "iicr21"),
+        (["tet10"], 0.4, "tet10"),
+        (["tet10"], 0.401, "iicr21"),
         (["tet10"], 0.5, "iicr21"),
         (["hex8"], 0.3, "hex8"),
         (["hex8", "wedge6"], 0.499, "hex8"),
@@ -39,6 +39,16 @@ def test_default_by_mesh_and_material(kinds, poisson, expected):
         warnings.simplefilter("error")  # what we choose, we do not warn of
         got = choose("a", kinds, poisson, None)
     assert got == {kind: FAMILIES[expected][kind] for kind in kinds}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"), [(["tet4"], "tet4"), (["tet10"], "tet10"), (["hex20"], "hex20p")]
+)
+def test_a_rubber_law_gets_no_shared_pressures(kinds, expected):
+    assert default_element(kinds, 0.45, rubber=True) == expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LockingWarning)  # of tet4
+        assert choose("a", kinds, 0.45, None, rubber=True) == {kinds[0]: ELEMENTS[expected]}
 
 
 @pytest.mark.parametrize("name", list(FAMILIES))

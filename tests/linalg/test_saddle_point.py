@@ -200,6 +200,24 @@ def test_any_order_of_elimination_gives_the_same_solution(seed):
     np.testing.assert_allclose(y, x[at], rtol=0, atol=1e-13 * scale)
 
 
+def test_an_old_factor_lends_its_arrays_to_the_next_and_to_no_other_pattern():
+    rng = np.random.default_rng(5)
+    one = random_system(20, 0.3, 0.4, rng)
+    symbolic = analyse(one.pattern, 20, one.size, one.negative)
+    first = factorise(symbolic, one.blocks())
+    one.dense *= 2.0
+    fresh, again = factorise(symbolic, one.blocks()), factorise(symbolic, one.blocks(), first)
+    assert again.panels is first.panels
+    assert again.inverses is first.inverses
+    np.testing.assert_array_equal(again.panels, fresh.panels)
+    np.testing.assert_array_equal(again.inverses, fresh.inverses)
+    other = random_system(25, 0.3, 0.4, rng)
+    symbolic = analyse(other.pattern, 25, other.size, other.negative)
+    unlike = factorise(symbolic, other.blocks(), first)
+    np.testing.assert_array_equal(unlike.panels, factorise(symbolic, other.blocks()).panels)
+    assert unlike.panels is not first.panels
+
+
 def test_signs_of_the_pivots_are_the_inertia():
     rng = np.random.default_rng(4)
     system = random_system(20, 0.3, 0.5, rng)

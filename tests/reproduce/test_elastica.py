@@ -57,15 +57,13 @@ def test_a_slender_beam_is_the_elastica(load, sag):
 
 
 def test_a_beam_that_hangs_down_is_stretched_by_its_weight():
-    """So soft that it hangs: the far part is straight down and longer by q L^2 / 2 E A."""
-    beam = Beam(0.1, 1e-3, 1e-3, 1e5, 0.3)
-    load = 0.2 * beam.axial / beam.length
-    bent = bend(beam, load)
-    ends, middle = -1, len(bent.down) // 2
-    assert bent.turn[middle] == pytest.approx(0.5 * np.pi, abs=1e-3)
-    free = 0.5 * beam.length
-    stretched = free + load * free**2 / (2.0 * beam.axial)
-    assert bent.down[ends] - bent.down[middle] == pytest.approx(stretched, rel=1e-4)
+    """So soft that it hangs: the far half is straight down and longer by q l^2 / 2 E A."""
+    beam = Beam(0.1, 0.01, 0.01, 2.6e3, 0.3)
+    bent = bend(beam, LOAD)
+    middle, free = len(bent.down) // 2, 0.5 * beam.length
+    assert bent.turn[middle] == pytest.approx(0.5 * np.pi, abs=0.01)
+    stretched = free + LOAD * free**2 / (2.0 * beam.axial)
+    assert bent.down[-1] - bent.down[middle] == pytest.approx(stretched, rel=1e-4)
 
 
 def test_the_beam_of_the_paper():
@@ -73,7 +71,7 @@ def test_the_beam_of_the_paper():
     assert M_BEAM.small_sag(LOAD) > 0.062
 
 
-@pytest.mark.parametrize(("poisson", "within"), [(0.0, 0.003), (0.25, 0.006)])
+@pytest.mark.parametrize(("poisson", "within"), [(0.0, 0.005), (0.25, 0.005)])
 def test_a_solid_beam_bends_alike_where_its_clamp_does_not_hold_it_across(poisson, within):
     shape = cantilever(element="hex20p", divisions=(8, 1, 2))
     held, mass = shape.region("held"), 1100 * 1e-5

@@ -76,8 +76,15 @@ class SoftBody:
         # By unknown: a node's three velocities, or one change of pressure and two zeros.
         unknowns = len(self.x) + len(self.p)
         self._free = self._y = np.zeros((unknowns, 3))  # without constraints; with them
+        self._factor: chol.Factor | None = None
         self._right = np.zeros((unknowns, 3))  # right-hand side of the last step
         self._unmet = np.zeros((unknowns, 3))  # impulses of the constraints
+
+    @property
+    def factor(self) -> chol.Factor:
+        """Of the matrix of the last free_velocity."""
+        assert self._factor is not None, "free_velocity comes first"
+        return self._factor
 
     def surface_positions(self) -> Array:
         return bound_points(
@@ -103,7 +110,7 @@ class SoftBody:
         d = self.fem
         self._system = system = d.assemble(self.x, self.p, h)
         try:
-            self.factor = chol.factorise(d.symbolic, system.values)
+            self._factor = chol.factorise(d.symbolic, system.values, self._factor)
         except chol.NotPositiveError as error:
             raise DivergedError(
                 f"'{self.name}': stiffness is not positive at node {self._node(error.node)}; "

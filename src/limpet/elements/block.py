@@ -40,8 +40,11 @@ def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
     reference = element.gradient(element.points)  # (q, k, 3)
     jacobian = np.einsum("mki,qkj->mqij", rest, reference)
     det = np.linalg.det(jacobian)
-    if np.any(~(det > 0.0)):
-        bad = int(np.argwhere(~(det > 0.0))[0, 0])
+    mass_jacobian = np.einsum("mki,qkj->mqij", rest, element.gradient(element.mass_points))
+    mass_det = np.linalg.det(mass_jacobian)
+    upright = np.all(det > 0.0, axis=1) & np.all(mass_det > 0.0, axis=1)
+    if not upright.all():
+        bad = int(np.argmin(upright))
         raise MeshError(
             f"{element.cell.name} cell {bad} is inverted or flat at rest: "
             "check its node order and shape"
@@ -49,8 +52,7 @@ def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
     gradients = np.einsum("qkj,mqji->mqki", reference, np.linalg.inv(jacobian))
     weights = det * element.weights
     laplace = np.einsum("mq,mqai,mqbi->mab", weights, gradients, gradients, optimize=True)
-    mass_jacobian = np.einsum("mki,qkj->mqij", rest, element.gradient(element.mass_points))
-    mass_weights = np.linalg.det(mass_jacobian) * element.mass_weights
+    mass_weights = mass_det * element.mass_weights
     shape = element.shape(element.mass_points)
     mass = np.einsum("mq,qa,qb->mab", mass_weights, shape, shape, optimize=True)
     pressure_shape, pressure_mass = _pressure(element, weights, mass_weights)
@@ -60,7 +62,7 @@ def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
         cells=cells,
         gradients=np.ascontiguousarray(gradients),
         weights=weights,
-        laplace=laplace,
+        laplace=np.ascontiguousarray(laplace),
         mass=mass,
         lumped=_lump(mass),
         pressure_shape=pressure_shape,
@@ -70,7 +72,7 @@ def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
 
 
 def deformed_volume(block: CellBlock, x: Array) -> float:
-    """[m^3] integral of det F; exact for straight cells of linear and quadratic tetrahedra."""
+    """[m^3] integral of det F, by the points of the stiffness: exact for linear tetrahedra."""
     f = np.einsum("mai,mqaj->mqij", x[block.cells], block.gradients, optimize=True)
     return float((block.weights * np.linalg.det(f)).sum())
 

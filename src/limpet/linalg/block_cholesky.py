@@ -129,13 +129,17 @@ def _factorise(
     return -1
 
 
-def factorise(symbolic: SymbolicFactor, values: Array) -> Factor:
+def factorise(symbolic: SymbolicFactor, values: Array, reuse: Factor | None = None) -> Factor:
     """Numeric factorisation of the pattern's blocks `values` (nnz, 3, 3).
 
-    A block of nodes with fewer unknowns uses its upper left corner.
+    A block of nodes with fewer unknowns uses its upper left corner. `reuse` is an earlier factor
+    that is no longer needed: its arrays are written over.
     """
     s = symbolic
-    panels, inverses = np.empty(s.panel_start[-1]), np.empty(s.inverse_start[-1])
+    if reuse is not None and reuse.symbolic is s:
+        panels, inverses = reuse.panels, reuse.inverses
+    else:
+        panels, inverses = np.empty(s.panel_start[-1]), np.empty(s.inverse_start[-1])
     bad = _factorise(
         values, s.scatter, s.stride, s.height, s.width, s.sign, s.first, s.row_start,
         s.panel_start, s.inverse_start, s.update_start, s.update_from, s.update_to,

@@ -32,16 +32,26 @@ class Table:
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
 
     def print(self, console: Console) -> None:
-        """Print it, figures to the right."""
+        """Print it, figures to the right. Headings and texts may be folded, figures are whole."""
+        from rich.measure import Measurement
         from rich.table import Table as RichTable
         from rich.text import Text  # units stand in brackets, which rich would take for markup
 
         table = RichTable(title=Text(self.title, style="bold"), title_justify="left")
         for k, name in enumerate(self.columns):
+            cells = [show_cell(row[k]) for row in self.rows]
             text = all(isinstance(row[k], str) for row in self.rows)
-            table.add_column(Text(name), justify="left" if text else "right")
+            words = " ".join([name, *cells]).split() if text else [*name.split(), *cells]
+            least = max(map(len, words), default=1)
+            table.add_column(Text(name), justify="left" if text else "right", min_width=least)
         for row in self.rows:
             table.add_row(*(Text(show_cell(cell)) for cell in row))
+        wide = console.options.update(width=1000)
+        needed = Measurement.get(console, wide, table)
+        # in a file or pipe a line may be as long as it likes
+        console.width = max(
+            console.width, needed.minimum if console.is_terminal else needed.maximum
+        )
         console.print(table)
         for note in self.notes:
             console.print(note, style="dim", markup=False, highlight=False)

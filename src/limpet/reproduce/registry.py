@@ -11,6 +11,7 @@ STUDIES: dict[str, Study] = {
     "bunny": Study(
         "limpet.reproduce.bunny", "volume and tail of a swinging bunny (M figures 5, 6)"
     ),
+    "spine": Study("limpet.reproduce.spine", "a spine hung by its ends locks or sags (M figure 8)"),
     "locking": Study(
         "limpet.reproduce.locking",
         "which element to trust: a beam and a cup (M figures 7, 9)",

@@ -21,7 +21,6 @@ class SolidParameters(SceneParameters):
     damping: Time = Field(2e-3, ge=0.0, description="stiffness damping b of Rayleigh's a M + b K")
     law: str = Field("corotational", description="corotational, neo-hookean or linear")
     element: str | None = Field(None, description="element; chosen by the material if not given")
-
     stabilisation: float = Field(1.0, ge=0.0, description="of iicr11's pressures; 0: as in M")
 
     def fem(self) -> Fem:
@@ -39,6 +38,9 @@ class CantileverParameters(SolidParameters):
     divisions: tuple[int, int, int] = Field(
         (8, 2, 2), description="bricks along x, y, z; six tetrahedra in each"
     )
+    mirrored: bool = Field(
+        False, description="cut the bricks into tetrahedra that mirror each other: locks less"
+    )
 
 
 @scene(
@@ -50,7 +52,7 @@ class CantileverParameters(SolidParameters):
 def cantilever(p: CantileverParameters) -> World:
     """M figure 7; figure 9 with length = 4 cm, young = 66 kPa, poisson = 0.25."""
     world = World()
-    shape = beam_shape(p.length, p.width, p.height, p.divisions, p.element)
+    shape = beam_shape(p.length, p.width, p.height, p.divisions, p.element, p.mirrored)
     mass = p.density * p.length * p.width * p.height
     beam = world.add_soft(shape, p.material(), mass, name="beam", fem=p.fem())
     world.hold(beam["held"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -11,6 +12,7 @@ from limpet.geometry.bricks import spine as spine_shape
 from limpet.geometry.cells import mesh_of
 from limpet.geometry.shapes import SoftShape
 from limpet.geometry.surface import volume
+from limpet.geometry.tetrahedra import fill, solid
 from limpet.scenes.cantilever import SolidParameters
 from limpet.scenes.registry import scene
 from limpet.units import Length, Positive, Time
@@ -24,6 +26,10 @@ class SpineParameters(SolidParameters):
     width: Positive[Length] = Field(0.05, description="of the vertebrae")
     height: Positive[Length] = Field(0.03, description="of the vertebrae")
     vertebrae: int = Field(7, ge=2, description="blocks along the backbone")
+    mesh: Literal["netgen", "bricks"] = Field(
+        "netgen",
+        description="netgen: irregular tetrahedra, as in M; bricks: cut alike, they lock less",
+    )
 
 
 def order_of(element: str | None) -> int:
@@ -46,15 +52,21 @@ def solid_volume(shape: SoftShape) -> float:
 def spine(p: SpineParameters) -> World:
     """The ends are held, the vertebrae between them sink."""
     world = World()
-    shape = spine_shape(p.length, p.width, p.height, p.vertebrae, order_of(p.element))
-    ends = np.concatenate([shape.region("left"), shape.region("right")])
+    order = order_of(p.element)
+    size = p.length, p.width, p.height, p.vertebrae
+    if p.mesh == "bricks":
+        shape = spine_shape(*size, order)
+    else:
+        linear = spine_shape(*size, order=1)
+        skin = linear.visual
+        tets = fill(skin.positions(linear.points), skin.triangles, name="spine")
+        shape = solid(*tets, "spine", order)
     x = shape.points[:, 0]
-    middle = np.flatnonzero(np.abs(x - x.mean()) < 0.02 * p.length)
-    shape = replace(shape, regions={**shape.regions, "ends": ends, "middle": middle})
-    body = world.add_soft(
-        shape, p.material(), p.density * solid_volume(shape), name="spine",
-        fem=p.fem(),
-    )  # fmt: skip
+    away = np.abs(x - 0.5 * (x.min() + x.max())) / p.length
+    ends, middle = np.flatnonzero(away > 0.5 - 1e-9), np.flatnonzero(away < 0.02)
+    shape = replace(shape, regions={"ends": ends, "middle": middle})
+    mass = p.density * solid_volume(shape)
+    body = world.add_soft(shape, p.material(), mass, name="spine", fem=p.fem())
     world.hold(body["ends"])
     world.watch("middle", body["middle"])
     return world

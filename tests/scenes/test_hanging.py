@@ -1,0 +1,80 @@
+"""Bodies that hang, as in paper M: they sag as far as they should, and keep their volume."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limpet.bodies.material import Material
+from limpet.errors import LimpetError
+from limpet.geometry.bricks import cantilever
+from limpet.scenes.registry import load
+from limpet.simulation import Simulation
+from limpet.world import World
+
+
+def watched(scene_name: str, steps: int, **parameters: object) -> list[dict[str, float]]:
+    scene = load(scene_name, parameters)
+    simulation = Simulation(scene.world, h=scene.h)
+    return [simulation.watched(), *(simulation.step().watched for _ in range(steps))]
+
+
+def test_the_cantilever_comes_to_rest_where_a_fine_mesh_does() -> None:
+    steps = watched("cantilever", 150, damping="0.02 s")
+    sag = -steps[-1]["tip_z"]
+    assert abs(steps[-1]["tip_z"] - steps[-2]["tip_z"]) < 1e-6
+    assert sag == pytest.approx(48.67e-3, rel=0.03)
+    assert steps[-1]["beam_volume"] == pytest.approx(1.0, abs=0.002)
+    assert sag == pytest.approx(47.9e-3, rel=0.005)  # pinned
+
+
+def test_linear_tets_lock_and_say_so() -> None:
+    with pytest.warns(UserWarning, match="element 'tet4' of 'beam' locks at poisson = 0.499"):
+        steps = watched("cantilever", 100, damping="0.02 s", element="tet4", poisson=0.499)
+    assert -steps[-1]["tip_z"] < 20e-3
+
+
+@pytest.mark.parametrize("element", ["tet4", "iicr11"])
+def test_a_swinging_bunny_keeps_its_volume(element) -> None:
+    steps = watched("bunny", 60, element=element, nodes=120)
+    volume = np.array([s["bunny_volume"] for s in steps])
+    assert np.abs(volume - 1.0).max() < 0.02
+    assert min(s["tail_z"] for s in steps) < steps[0]["tail_z"] - 0.02  # it does swing
+
+
+def test_a_bunny_of_linear_elasticity_swells() -> None:
+    steps = watched("bunny", 60, element="tet4", law="linear", nodes=120)
+    assert max(s["bunny_volume"] for s in steps) > 1.2
+
+
+def test_an_almost_incompressible_spine_sags_unless_it_locks() -> None:
+    sag = {}
+    for element in ("tet4", "iicr11", "iicr21"):
+        steps = watched("spine", 60, element=element, vertebrae=5, damping="0.02 s")
+        sag[element] = steps[0]["middle_z"] - steps[-1]["middle_z"]
+        assert abs(steps[-1]["spine_volume"] - 1.0) < 0.005
+    assert sag["tet4"] < 0.3 * sag["iicr21"], sag
+    assert sag["iicr11"] > 2.0 * sag["tet4"], sag
+
+
+def test_what_is_watched_starts_where_it_was_put() -> None:
+    scene = load("cantilever", {})
+    simulation = Simulation(scene.world, h=scene.h)
+    now = simulation.watched()
+    assert list(now) == scene.world.watched_columns() == ["tip_x", "tip_y", "tip_z", "beam_volume"]
+    np.testing.assert_allclose([now[k] for k in list(now)[:3]], [0.1, 0.0, 0.0], atol=1e-12)
+    assert now["beam_volume"] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_wrong_watches_are_refused() -> None:
+    world = World()
+    beam = world.add_soft(cantilever(element="tet4"), Material(1e6, 0.3), 0.01, name="beam")
+    world.watch("tip", beam["tip"])
+    with pytest.raises(LimpetError, match="watch 'tip': that name is taken"):
+        world.watch("tip", beam["tip"])
+    with pytest.raises(LimpetError, match="watch 'the tip': expected a name of letters"):
+        world.watch("the tip", beam["tip"])
+    with pytest.raises(LimpetError, match="watch 'end': expected a region of a soft body"):
+        world.watch("end", beam)
+    with pytest.raises(LimpetError, match="watch 'end': there is no body 'beam'"):
+        World().watch("end", beam["tip"])
