@@ -23,6 +23,7 @@ from limpet.reproduce.locking import (
     Found,
     _claims,
     _nine,
+    _not_claimed,
 )
 
 REFERENCE = Path(__file__).parents[2] / "benchmarks" / "cup_reference" / "reference.json"
@@ -62,7 +63,7 @@ def test_quadratic_tets_of_figure_9_are_near_the_beam() -> None:
 
 def made_up(**changes) -> Found:
     beam = {f: [0.0480] * len(POISSON) for f in FORMS}
-    nine = {_nine(e, d): 0.0064 for e, d in NINE}
+    nine = {_nine(e, d, m): 0.0064 for m in (True, False) for e, d in NINE}
     figures = {
         "beam": beam, "fine": {f: [0.0486] * len(POISSON) for f in DEFAULTS},
         "elastica": [0.0497] * len(POISSON), "linear": {0.45: 0.047, 0.4999: 0.047},
@@ -81,3 +82,10 @@ def test_claims_hold_or_fail_by_their_figures() -> None:
     assert sum(not c[-1] for c in _claims(nan)) == 1
     many = made_up().figure_9 | {_nine("tet4", MANY): 0.0060}
     assert sum(not c[-1] for c in _claims(made_up(figure_9=many))) == 1
+
+
+def test_what_is_not_claimed_is_shown_all_the_same() -> None:
+    coarse = {row[0]: row[1] for row in _not_claimed(made_up())}
+    expected = 100.0 * (0.0480 / 0.0497 - 1.0)
+    assert coarse["hexahedra by default, 32 cells: as the elastica"] == pytest.approx(expected)
+    assert coarse["figure 9 with parallel diagonals"] == 0.0

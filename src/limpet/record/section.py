@@ -95,8 +95,9 @@ def plot_sections(frames: list[SectionFrame], path: Path) -> None:
             f"{TITLES.get(frame.label, frame.label)}, t = {frame.time:.2f} s", loc="left"
         )
     axes[-1].set_xlabel("r [mm]")
-    bar = figure.colorbar(ScalarMappable(PRESSURE, PRESSURE_MAP), ax=axes, fraction=0.03)
-    bar.set_label("pressure in the cavity [kPa]")
+    if any(len(frame.cavity_triangles) for frame in frames):
+        bar = figure.colorbar(ScalarMappable(PRESSURE, PRESSURE_MAP), ax=axes, fraction=0.03)
+        bar.set_label("pressure in the cavity [kPa]")
     figure.savefig(path, dpi=130, bbox_inches="tight")
 
 

@@ -78,6 +78,7 @@ def _draw(skins: dict[str, Outline], path: Path) -> None:
     ):
         axis.triplot(1e3 * points[:, 0], 1e3 * points[:, 2], triangles, lw=0.3, color="#1f5fa8")
         axis.set_aspect("equal")
+        axis.set_ylim(-12.0, 35.0)
         axis.set_title(f"{element}, nu = {POISSON[-1]:g}", fontsize=9)
         axis.set_ylabel("z [mm]")
     axis.set_xlabel("x [mm]")
