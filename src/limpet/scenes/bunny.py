@@ -5,9 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from limpet.geometry.solids import bunny as bunny_shape
-from limpet.scenes.cantilever import SolidParameters
 from limpet.scenes.registry import scene
-from limpet.scenes.spine import order_of, solid_volume
+from limpet.scenes.solid import SolidParameters, order_of, solid_volume
 from limpet.units import Length, Positive, Time
 from limpet.world import World
 

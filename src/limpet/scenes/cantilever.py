@@ -4,30 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.bodies.material import Fem, Material
 from limpet.geometry.bricks import cantilever as beam_shape
-from limpet.scenes.registry import SceneParameters, scene
-from limpet.units import Density, Length, Positive, Pressure, Time
+from limpet.scenes.registry import scene
+from limpet.scenes.solid import SolidParameters
+from limpet.units import Length, Positive, Time
 from limpet.world import World
-
-
-class SolidParameters(SceneParameters):
-    """What the hanging bodies of M are made of, and how they are computed."""
-
-    h: Time = 0.016
-    young: Positive[Pressure] = Field(262e3, description="Young's modulus")
-    poisson: float = Field(0.49, gt=-1.0, le=0.5, description="Poisson's ratio")
-    density: Positive[Density] = Field(1100.0, description="density")
-    damping: Time = Field(2e-3, ge=0.0, description="stiffness damping b of Rayleigh's a M + b K")
-    law: str = Field("corotational", description="corotational, neo-hookean or linear")
-    element: str | None = Field(None, description="element; chosen by the material if not given")
-    stabilisation: float = Field(1.0, ge=0.0, description="of iicr11's pressures; 0: as in M")
-
-    def fem(self) -> Fem:
-        return Fem(element=self.element, stabilisation=self.stabilisation)
-
-    def material(self) -> Material:
-        return Material(self.young, self.poisson, stiffness_damping=self.damping, law=self.law)
 
 
 class CantileverParameters(SolidParameters):

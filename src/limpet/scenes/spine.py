@@ -9,12 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from limpet.geometry.bricks import spine as spine_shape
-from limpet.geometry.cells import mesh_of
-from limpet.geometry.shapes import SoftShape
-from limpet.geometry.surface import volume
 from limpet.geometry.tetrahedra import fill, solid
-from limpet.scenes.cantilever import SolidParameters
 from limpet.scenes.registry import scene
+from limpet.scenes.solid import SolidParameters, order_of, solid_volume
 from limpet.units import Length, Positive, Time
 from limpet.world import World
 
@@ -30,17 +27,6 @@ class SpineParameters(SolidParameters):
         "netgen",
         description="netgen: irregular tetrahedra, as in M; bricks: cut alike, they lock less",
     )
-
-
-def order_of(element: str | None) -> int:
-    """1 for linear tetrahedra, 2 for quadratic ones, the default."""
-    return 1 if mesh_of(element, "tet10", "scene") == "tet4" else 2
-
-
-def solid_volume(shape: SoftShape) -> float:
-    """[m^3] within the skin of a straight-sided mesh."""
-    skin = shape.visual
-    return volume(skin.positions(shape.points), skin.triangles)
 
 
 @scene(

@@ -1,0 +1,42 @@
+"""What the hanging bodies of paper M have in common: silicone, element, volume."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from limpet.bodies.material import Fem, Material
+from limpet.geometry.cells import mesh_of
+from limpet.geometry.shapes import SoftShape
+from limpet.geometry.surface import volume
+from limpet.scenes.registry import SceneParameters
+from limpet.units import Density, Positive, Pressure, Time
+
+
+class SolidParameters(SceneParameters):
+    """What the hanging bodies of M are made of, and how they are computed."""
+
+    h: Time = 0.016
+    young: Positive[Pressure] = Field(262e3, description="Young's modulus")
+    poisson: float = Field(0.49, gt=-1.0, le=0.5, description="Poisson's ratio")
+    density: Positive[Density] = Field(1100.0, description="density")
+    damping: Time = Field(2e-3, ge=0.0, description="stiffness damping b of Rayleigh's a M + b K")
+    law: str = Field("corotational", description="corotational, neo-hookean or linear")
+    element: str | None = Field(None, description="element; chosen by the material if not given")
+    stabilisation: float = Field(1.0, ge=0.0, description="of iicr11's pressures; 0: as in M")
+
+    def fem(self) -> Fem:
+        return Fem(element=self.element, stabilisation=self.stabilisation)
+
+    def material(self) -> Material:
+        return Material(self.young, self.poisson, stiffness_damping=self.damping, law=self.law)
+
+
+def order_of(element: str | None) -> int:
+    """1 for linear tetrahedra, 2 for quadratic ones, the default."""
+    return 1 if mesh_of(element, "tet10", "scene") == "tet4" else 2
+
+
+def solid_volume(shape: SoftShape) -> float:
+    """[m^3] within the skin of a straight-sided mesh."""
+    skin = shape.visual
+    return volume(skin.positions(shape.points), skin.triangles)
