@@ -135,5 +135,4 @@ def test_a_silicone_cup_is_solved_and_stable() -> None:
     assert all(r.converged for r in silicone)
     assert max(r.max_penetration for r in silicone) <= 0.02e-3
     assert force(silicone).max() == pytest.approx(45.8, rel=0.01)  # pinned
-    assert force(silicone).max() == pytest.approx(45.09, rel=0.05)
     assert silicone[-1].cavities == ()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from limpet.bench.timing import STEPS, Ticker, Timing, time_steps
-from limpet.record.table import Cell, Progress, Result, Table
+from limpet.bench.timing import STEPS, Timing, time_steps
+from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.registry import load
 from limpet.simulation import Simulation
 

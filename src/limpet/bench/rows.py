@@ -6,8 +6,8 @@ touch first. Without them the rows do not grow with the block's mesh; with them 
 
 from __future__ import annotations
 
-from limpet.bench.timing import STEPS, Ticker, Timing, time_steps
-from limpet.record.table import Cell, Progress, Result, Table
+from limpet.bench.timing import STEPS, Timing, time_steps
+from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.registry import load
 from limpet.simulation import Settings, Simulation
 

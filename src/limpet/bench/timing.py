@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.record.history import PHASES
-from limpet.record.table import Progress
 from limpet.report import StepReport
 from limpet.simulation import Simulation
 
@@ -69,14 +68,3 @@ def _timed(simulation: Simulation, start: float) -> list[StepReport]:
 def _first(simulation: Simulation, count: int) -> Iterator[StepReport]:
     for _ in range(count):
         yield simulation.step()
-
-
-class Ticker:
-    """Counts finished runs for the progress bar."""
-
-    def __init__(self, progress: Progress, total: int, text: str) -> None:
-        self.progress, self.total, self.text, self.done = progress, total, text, 0
-
-    def __call__(self) -> None:
-        self.done += 1
-        self.progress(self.done, self.total, self.text)

@@ -17,9 +17,10 @@ from limpet.bodies.material import Fem, Material
 from limpet.elements import neo_hookean
 from limpet.elements.block import cell_block, deformed_volume
 from limpet.elements.choose import choose
-from limpet.elements.corotational import NONE, ROTATIONS, assemble, energy, lame
+from limpet.elements.corotational import NONE, ROTATIONS, assemble, lame
 from limpet.elements.mixed import assemble_mixed, pressure_compliance
 from limpet.errors import LimpetError, MeshError
+from limpet.geometry.cells import CELLS
 from limpet.geometry.shapes import Array, SoftShape, check_points
 from limpet.linalg import symbolic
 
@@ -191,14 +192,6 @@ class Discretisation:
         """[m^3] of the deformed cells."""
         return sum(deformed_volume(b, x) for b in self.blocks)
 
-    def elastic_energy(self, x: Array) -> float:
-        """[J] of displacement elements and those with their own pressures."""
-        if len(self.pressure_unknown):
-            raise NotImplementedError("the energy of shared pressures is not a sum over cells")
-        if self.material.law == "neo-hookean":
-            return sum(neo_hookean.energy(b, x, self.mu, self.lam) for b in self.blocks)
-        return sum(energy(b, x, self.mu, self.lam, rotation=self.rotation) for b in self.blocks)
-
 
 @njit(cache=True)
 def _add_mass(values: Array, slots: Array, masses: Array, factor: float) -> None:
@@ -213,8 +206,11 @@ def _check(name: str, shape: SoftShape) -> Array:
     n = len(points)
     used = np.zeros(n, bool)
     for kind, cells in shape.cells.items():
-        if cells.ndim != 2:
-            raise MeshError(f"mesh of '{name}': cells '{kind}' of shape {cells.shape}, not (m, k)")
+        size = len(CELLS[kind].nodes) if kind in CELLS else cells.shape[-1]
+        if cells.ndim != 2 or cells.shape[1] != size:
+            raise MeshError(
+                f"mesh of '{name}' has cells '{kind}' of shape {cells.shape}: expected (m, {size})"
+            )
         if len(cells) and (cells.min() < 0 or cells.max() >= n):
             raise MeshError(
                 f"mesh of '{name}' has cells that name nodes {int(cells.min())} to "

@@ -102,10 +102,6 @@ class SoftBody:
         out[self.fem.order] = self.x
         return out
 
-    def elastic_energy(self) -> float:
-        """[J]"""
-        return self.fem.elastic_energy(self.x)
-
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
         d = self.fem
         self._system = system = d.assemble(self.x, self.p, h)

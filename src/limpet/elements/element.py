@@ -54,13 +54,20 @@ def _linear(xi: Array) -> Array:
     return np.concatenate([_one(xi), xi], axis=-1)
 
 
-def _barycentric(xi: Array) -> Array:
+# Slopes of a tetrahedron's barycentric coordinates.
+BARYCENTRIC_SLOPE = np.array(
+    [[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+)
+
+
+def barycentric(xi: Array) -> Array:
+    """(..., 3) -> (..., 4) of a tetrahedron."""
     return np.concatenate([1.0 - xi.sum(axis=-1, keepdims=True), xi], axis=-1)
 
 
 CONSTANT = PressureSpace(1, _one, shared=False)
 LINEAR = PressureSpace(4, _linear, shared=False)
-CORNERS = PressureSpace(4, _barycentric, shared=True)  # of a tetrahedron
+CORNERS = PressureSpace(4, barycentric, shared=True)  # of a tetrahedron
 
 
 def gauss(n: int) -> tuple[Array, Array]:

@@ -13,28 +13,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from limpet.elements.element import CORNERS, Array, Element, tetrahedron_rule
+from limpet.elements.element import (
+    BARYCENTRIC_SLOPE,
+    CORNERS,
+    Array,
+    Element,
+    barycentric,
+    tetrahedron_rule,
+)
 from limpet.geometry import cells
-
-_EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))
-_SLOPE = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-
-
-def _barycentric(xi: Array) -> Array:
-    return np.concatenate([1.0 - xi.sum(axis=-1, keepdims=True), xi], axis=-1)
+from limpet.geometry.cells import TET_EDGES
 
 
 def _shape(xi: Array) -> Array:
-    a = _barycentric(xi)
-    edges = np.stack([2.0 * a[..., i] * a[..., j] for i, j in _EDGES], axis=-1)
+    a = barycentric(xi)
+    edges = np.stack([2.0 * a[..., i] * a[..., j] for i, j in TET_EDGES], axis=-1)
     return np.concatenate([a * a, edges], axis=-1)
 
 
 def _gradient(xi: Array) -> Array:
-    a = _barycentric(xi)[..., None]
-    corners = 2.0 * a * _SLOPE
+    a = barycentric(xi)[..., None]
+    corners = 2.0 * a * BARYCENTRIC_SLOPE
     edges = np.stack(
-        [2.0 * (a[..., i, :] * _SLOPE[j] + a[..., j, :] * _SLOPE[i]) for i, j in _EDGES], axis=-2
+        [
+            2.0 * (a[..., i, :] * BARYCENTRIC_SLOPE[j] + a[..., j, :] * BARYCENTRIC_SLOPE[i])
+            for i, j in TET_EDGES
+        ],
+        axis=-2,
     )
     return np.concatenate([corners, edges], axis=-2)
 

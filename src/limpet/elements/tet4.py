@@ -11,18 +11,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from limpet.elements.element import CONSTANT, CORNERS, Array, Element, tetrahedron_rule
+from limpet.elements.element import (
+    BARYCENTRIC_SLOPE,
+    CONSTANT,
+    CORNERS,
+    Array,
+    Element,
+    barycentric,
+    tetrahedron_rule,
+)
 from limpet.geometry import cells
-
-_GRADIENT = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-
-
-def _shape(xi: Array) -> Array:
-    return np.stack([1.0 - xi.sum(axis=-1), xi[..., 0], xi[..., 1], xi[..., 2]], axis=-1)
 
 
 def _gradient(xi: Array) -> Array:
-    return np.broadcast_to(_GRADIENT, (*xi.shape[:-1], 4, 3))
+    return np.broadcast_to(BARYCENTRIC_SLOPE, (*xi.shape[:-1], 4, 3))
 
 
 _POINTS, _WEIGHTS = tetrahedron_rule(1)
@@ -35,7 +37,7 @@ TET4 = Element(
     weights=_WEIGHTS,
     mass_points=_MASS_POINTS,
     mass_weights=_MASS_WEIGHTS,
-    shape=_shape,
+    shape=barycentric,
     gradient=_gradient,
 )
 IICR10 = replace(TET4, name="iicr10", pressure=CONSTANT)

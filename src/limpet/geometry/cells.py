@@ -24,6 +24,8 @@ def _with_midsides(corners: list[list[float]], edges: tuple[tuple[int, int], ...
     return np.concatenate([c, [0.5 * (c[a] + c[b]) for a, b in edges]])
 
 
+TET_EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))  # in the order of tet10's midsides
+
 TET4 = Cell(
     "tet4",
     np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
@@ -33,10 +35,7 @@ TET4 = Cell(
 # Midsides carry control points of the Bernstein-Bezier form (M eq 20), see elements/tet10.py.
 TET10 = Cell(
     "tet10",
-    _with_midsides(
-        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)),
-    ),
+    _with_midsides([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], TET_EDGES),
     ((0, 2, 1, 6, 5, 4), (0, 1, 3, 4, 8, 7), (1, 2, 3, 5, 9, 8), (0, 3, 2, 7, 9, 6)),
     control=True,
 )

@@ -14,7 +14,14 @@ from itertools import pairwise
 import numpy as np
 
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.geometry.cells import CELLS, bezier_triangle, mesh_of, serendipity8, triangle6
+from limpet.geometry.cells import (
+    CELLS,
+    TET_EDGES,
+    bezier_triangle,
+    mesh_of,
+    serendipity8,
+    triangle6,
+)
 from limpet.geometry.grids import HEXAHEDRON_TETS
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary
 
@@ -243,7 +250,7 @@ class _Grid:
             ends = [self.node(*keys[a]) for a in tet]
             # at the axis corners 0 = 3 and 4 = 7: the tets that name both have collapsed
             if len(set(ends)) == 4:
-                edges = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)] if o == 2 else []
+                edges = TET_EDGES if o == 2 else ()
                 middles = [self.middle(keys[tet[a]], keys[tet[b]]) for a, b in edges]
                 for (a, b), middle in zip(edges, middles):
                     self.edges[middle] = (ends[a], ends[b])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limpet.geometry.cells import CELLS
+from limpet.geometry.cells import CELLS, TET_EDGES
 
 Array = np.ndarray
 
@@ -42,8 +42,7 @@ def _bricks(divisions: tuple[int, int, int], order: int) -> tuple[Array, Array]:
 
 def quadratic_tets(points: Array, tets: Array) -> tuple[Array, Array]:
     """Linear tetrahedra with their straight midsides added: (points, cells (m, 10))."""
-    edges = np.array([(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)])
-    pairs = np.sort(tets[:, edges].reshape(-1, 2), axis=1)
+    pairs = np.sort(tets[:, np.array(TET_EDGES)].reshape(-1, 2), axis=1)
     ends, midside = np.unique(pairs, axis=0, return_inverse=True)
     middle = 0.5 * (points[ends[:, 0]] + points[ends[:, 1]])
     cells = np.hstack([tets, len(points) + midside.reshape(-1, 6)])

@@ -99,6 +99,17 @@ class Study:
         return result
 
 
+class Ticker:
+    """Counts finished runs for the progress bar."""
+
+    def __init__(self, progress: Progress, total: int, text: str) -> None:
+        self.progress, self.total, self.text, self.done = progress, total, text, 0
+
+    def __call__(self) -> None:
+        self.done += 1
+        self.progress(self.done, self.total, self.text)
+
+
 def find_study(kind: str, studies: Mapping[str, Study], name: str) -> Study:
     """The study called `name`; a name that is not there is answered with the nearest."""
     if name not in studies:

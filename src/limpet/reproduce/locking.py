@@ -24,7 +24,7 @@ from limpet.geometry.bricks import cantilever
 from limpet.geometry.cup import cup
 from limpet.geometry.shapes import box
 from limpet.record.plots import new_figure
-from limpet.record.table import Cell, Progress, Result, Table
+from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.reproduce.elastica import Beam, bend
 from limpet.simulation import Simulation
 from limpet.world import World
@@ -111,7 +111,7 @@ def push_force(form: Form, nodes: int, poisson: float) -> float:
 
 def run(progress: Progress) -> Result:
     """The tables; what is claimed of them decides `ok`."""
-    tick = _Counter(progress)
+    tick = Ticker(progress, (2 * len(FORMS) + len(DEFAULTS) + 1) * len(POISSON), "locking")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # that is what is shown
         found = Found(
@@ -173,7 +173,7 @@ def _labelled(rows: dict[Form, list[float]]) -> dict[str, list[float]]:
     return {form.label: row for form, row in rows.items()}
 
 
-def _row(value: Callable[[float], float], form: Form, tick: _Counter) -> list[float]:
+def _row(value: Callable[[float], float], form: Form, tick: Ticker) -> list[float]:
     out = []
     for poisson in POISSON:
         out.append(value(poisson) if form.can(poisson) else float("nan"))
@@ -289,15 +289,3 @@ def _draw(found: Found, path: Path) -> None:
         *left.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=8
     )
     figure.savefig(path, dpi=120)
-
-
-class _Counter:
-    """Counts finished figures for the progress bar."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.progress, self.done = progress, 0
-        self.total = (2 * len(FORMS) + len(DEFAULTS) + 1) * len(POISSON)
-
-    def __call__(self) -> None:
-        self.done += 1
-        self.progress(self.done, self.total, "locking")
