@@ -317,15 +317,18 @@ class Simulation:
 
     def watched(self) -> dict[str, float]:
         """What World.watch asked for, now."""
-        soft = {b.name: b for b in self.bodies if isinstance(b, SoftBody)}
-        regions = self.world.watched.values()
+        bodies = {b.name: b for b in self.bodies}
         values: list[float] = []
-        for region in regions:
-            assert region.name is not None
-            body = soft[region.body]
-            values += body.positions()[body.shape.region(region.name)].mean(axis=0).tolist()
-        for name in dict.fromkeys(region.body for region in regions):
-            values.append(soft[name].fem.volume_of(soft[name].x) / soft[name].fem.volume)
+        soft: dict[str, SoftBody] = {}
+        for region in self.world.watched.values():
+            body = bodies[region.body]
+            if isinstance(body, SoftBody):
+                assert region.name is not None
+                values += body.positions()[body.shape.region(region.name)].mean(axis=0).tolist()
+                soft[body.name] = body
+            else:
+                values += body.centre.tolist()
+        values += [b.fem.volume_of(b.x) / b.fem.volume for b in soft.values()]
         return dict(zip(self.world.watched_columns(), values))
 
     def save(self) -> State:

@@ -158,13 +158,18 @@ class World:
         """Keep a region of a soft body, or a rigid body, where it is."""
         self.drive(target, HOLD)
 
-    def watch(self, name: str, target: Region) -> None:
+    def watch(self, name: str, target: Region | RigidSpec) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
 
-        With it the volume of its body, as a share of that at rest: body_volume.
+        Of a rigid body it is the centre of mass. With a region comes the volume of its body, as a
+        share of that at rest: body_volume.
         """
-        if not isinstance(target, Region) or target.name is None:
-            raise LimpetError(f"watch '{name}': expected a region of a soft body, as beam[\"tip\"]")
+        if isinstance(target, RigidSpec):
+            target = target.whole
+        if not isinstance(target, Region):
+            raise LimpetError(
+                f"watch '{name}': expected a region of a soft body, as beam[\"tip\"], or a rigid body"
+            )
         if target.body not in self.specs:
             near = suggest(target.body, self.specs)
             raise LimpetError(f"watch '{name}': there is no body '{target.body}'{near}")
@@ -177,7 +182,8 @@ class World:
     def watched_columns(self) -> list[str]:
         """The names of what is watched, in the order of the reports."""
         places = [f"{name}_{axis}" for name in self.watched for axis in "xyz"]
-        bodies = dict.fromkeys(region.body for region in self.watched.values())
+        regions = self.watched.values()
+        bodies = dict.fromkeys(region.body for region in regions if region.name is not None)
         return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
 
     def set_friction(self, one: Spec, other: Spec, mu: float) -> None:

@@ -34,7 +34,8 @@ def lift(p: LiftParameters) -> World:
     """The cup is pushed on a block that stands on the ground, held, then raised."""
     world, turn, place = cup_over(p)
     block = box(0.06, 0.06, 0.03)
-    world.add_rigid(block, p.block_mass, name="block", position=place, rotation=turn)
+    body = world.add_rigid(block, p.block_mass, name="block", position=place, rotation=turn)
+    world.watch("block", body)
     plate = box(2 * GROUND, 2 * GROUND, 0.02)
     world.add_rigid(
         plate,
