@@ -18,8 +18,10 @@ from limpet.cavity.ring import Ring
 from limpet.collision.detect import Contacts, collider, detect
 from limpet.constraints.problem import CONTACT, GAS, Problem
 from limpet.constraints.rows import contact_rows, tangents
+from limpet.constraints.ties import tie_rows
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
 from limpet.report import CavityReport, SectionFrame, StepReport
+from limpet.solver.bilateral import Eliminated, eliminate
 from limpet.solver.gauss_seidel import Solution, SweepSettings, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
 from limpet.solver.warm_start import Memory, contact_keys
@@ -76,7 +78,7 @@ class Simulation:
     def __init__(self, world: World, h: float = 0.01, settings: Settings | None = None) -> None:
         self.h = require_positive("time step h", h, " s")
         self.world, self.settings = world, settings or Settings()
-        self.bodies, surfaces = world.build()
+        self.bodies, surfaces, self._ties = world.build()
         self.offset = np.cumsum([0] + [b.n_surface for b in self.bodies]).astype(np.int32)
         soft = [isinstance(b, SoftBody) for b in self.bodies]
         self._colliders = [
@@ -84,7 +86,13 @@ class Simulation:
             for s, b, is_soft in zip(surfaces, self.bodies, soft)
         ]
         order = sorted(range(len(soft)), key=lambda i: not soft[i])  # soft bodies bear the contacts
-        self._pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :]]
+        names = [b.name for b in self.bodies]
+        self._pairs = [
+            (a, b)
+            for k, a in enumerate(order)
+            for b in order[k + 1 :]
+            if world.may_touch(names[a], names[b])
+        ]
         self._movable = np.array([b.movable for b in self.bodies])
         self._friction = np.zeros((len(soft), len(soft)))
         for a, b in self._pairs:
@@ -142,16 +150,15 @@ class Simulation:
 
         contacts = self._effective(contacts)
         for attempt in range(1 + RETRIES):
-            rows = self._rows(contacts, cavities)
-            problem = self._problem(rows, contacts, cavities)  # P eq 7, 10
+            rows, gaps = self._rows(x, contacts, cavities)
+            problem, tied = self._problem(rows, gaps, contacts, cavities)  # P eq 7, 10
             clock.lap("compliance")
 
             solution = self._solve(problem, contacts, cavities)  # P algorithm 2
+            multipliers = tied.complete(solution.multipliers) if tied else solution.multipliers
             clock.lap("solve")
 
-            force = rows_transpose_times(
-                rows.start, rows.vertex, rows.vector, solution.multipliers, len(x)
-            )
+            force = rows_transpose_times(rows.start, rows.vertex, rows.vector, multipliers, len(x))
             for i, body in enumerate(self.bodies):  # P eq 3
                 body.apply(h * force[self.offset[i] : self.offset[i + 1]])
                 body.advance(h)
@@ -170,7 +177,9 @@ class Simulation:
         rates = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
         k = len(contacts)
         pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
-        self._air, gas = self._cavities.close(self._air, pressures, rates[3 * k :], h)
+        self._air, gas = self._cavities.close(
+            self._air, pressures, rates[3 * k : len(solution.multipliers)], h
+        )
         self._contacts, self._forces = contacts, _contact_forces(contacts, solution)
         self.steps += 1
         self.time = self.steps * h
@@ -204,8 +213,10 @@ class Simulation:
         found = contact_keys(after, self.offset)[deep]
         return bool((~np.isin(found[found >= 0], contact_keys(used, self.offset))).any())
 
-    def _rows(self, contacts: Contacts, cavities: tuple[Trapped, ...]) -> Rows:
-        """H over all surface vertices: contact rows, then a row a cavity."""
+    def _rows(
+        self, x: Array, contacts: Contacts, cavities: tuple[Trapped, ...]
+    ) -> tuple[Rows, Array]:
+        """H over all surface vertices: contact rows, a row a cavity, ties; and gaps (r,) [m]."""
         first, second = tangents(contacts.normal)
         start, vertex, vector = contact_rows(
             self.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
@@ -217,14 +228,28 @@ class Simulation:
             starts.append(starts[-1][-1:] + len(c.mesh.support))
             vertices.append(c.mesh.support)
             vectors.append(c.gradient)
-        return Rows(
+        gaps = [np.zeros(3 * len(contacts) + len(cavities))]
+        gaps[0][: 3 * len(contacts) : 3] = contacts.gap
+        if len(self._ties):
+            start, vertex, vector, gap = tie_rows(self._ties, x)
+            starts.append(starts[-1][-1:] + start[1:])
+            vertices.append(vertex)
+            vectors.append(vector)
+            gaps.append(gap)
+        rows = Rows(
             np.concatenate(starts).astype(np.int32),
             np.concatenate(vertices).astype(np.int32),
             np.concatenate(vectors),
         )
+        return rows, np.concatenate(gaps)
 
-    def _problem(self, rows: Rows, contacts: Contacts, cavities: tuple[Trapped, ...]) -> Problem:
-        """W = h sum of the bodies' H A^-1 H^T, and what the rows would do without multipliers."""
+    def _problem(
+        self, rows: Rows, gaps: Array, contacts: Contacts, cavities: tuple[Trapped, ...]
+    ) -> tuple[Problem, Eliminated | None]:
+        """W = h sum of the bodies' H A^-1 H^T, and what the rows would do without multipliers.
+
+        Ties hold whatever the laws do, so the laws see bodies that are tied already.
+        """
         n, k, h = len(rows), len(contacts), self.h
         w = np.zeros((n, n))
         for i, body in enumerate(self.bodies):
@@ -233,14 +258,19 @@ class Simulation:
             index, own = select_rows(rows, self.offset[i], self.offset[i + 1])
             if len(own):
                 add_block(w, index, body.compliance(own), h)
+        free = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
+        free += gaps / h
+        tied: Eliminated | None = None
+        if len(self._ties):
+            n = 3 * k + len(cavities)
+            tied = eliminate(w, free, n)
+            w, free = tied.w, tied.free
         # a contact whose vertices are all driven gives way to nothing: leave it out of the solve
         stiff = w.diagonal()[: 3 * k : 3] <= 1e-14 * w.diagonal()[: 3 * k].max(initial=0.0)
         stuck = np.repeat(stiff, 3)
         w.reshape(-1)[: 3 * k * (n + 1) : n + 1][stuck] = 1.0
         give = np.zeros(n)
         give[: 3 * k] = self.settings.give * w.diagonal()[: 3 * k]
-        free = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
-        free[: 3 * k : 3] += contacts.gap / h
         free[: 3 * k][stuck] = 1.0  # as if open
         data = np.zeros((k + len(cavities), 4))
         data[:k, 0] = self._friction[contacts.body_a, contacts.body_b]
@@ -249,7 +279,7 @@ class Simulation:
             data[k + i] = c.volume, c.air * atmosphere.rt, atmosphere.p_max, atmosphere.pressure
         kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
         start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
-        return Problem(w, give, free, kind, start.astype(np.int32), data, h)
+        return Problem(w, give, free, kind, start.astype(np.int32), data, h), tied
 
     def _solve(
         self, problem: Problem, contacts: Contacts, cavities: tuple[Trapped, ...]

@@ -12,10 +12,11 @@ from limpet.bodies.motion import HOLD, Motion
 from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.gas import Atmosphere
+from limpet.constraints.ties import Ties
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.geometry.check import check_apart, check_surface
 from limpet.geometry.shapes import Array, RigidShape, SoftShape, check_points
-from limpet.geometry.surface import Surface
+from limpet.geometry.surface import Surface, with_points
 
 Vector = Sequence[float] | Array
 
@@ -60,6 +61,17 @@ class RigidSpec:
 Spec = SoftSpec | RigidSpec
 
 
+@dataclass(frozen=True)
+class TieSpec:
+    """Points of two bodies that stay together; `other` is rigid."""
+
+    one: str
+    other: str
+    nodes: Array | None  # (t,) of a soft body, or None: the points are of a rigid one
+    points: Array  # (t, 3) [m] where they meet
+    hinge: bool  # the second point is the other end of the axis
+
+
 class World:
     """Bodies and what acts on them. Lengths in m, masses in kg, pressures in Pa, time in s."""
 
@@ -81,7 +93,9 @@ class World:
         self.specs: dict[str, Spec] = {}
         self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
         self.watched: dict[str, Region] = {}
+        self.ties: list[TieSpec] = []
         self._pair_friction: dict[frozenset[str], float] = {}
+        self._no_contact: set[frozenset[str]] = set()
 
     def add_soft(
         self,
@@ -147,9 +161,11 @@ class World:
             raise LimpetError(f"drive on '{region.body}': it is fixed; add it without fixed=True")
         if region.body in self.drives:
             raise LimpetError(f"'{region.body}' has a drive already: join the two motions")
-        if np.abs(motion.offset(0.0)).max() > 1e-9:
+        points = spec.shape.points
+        away = float(np.abs(motion.place(points, 0.0) - points).max())
+        if away > 1e-9:
             raise LimpetError(
-                f"drive on '{region.body}': the motion starts {motion.offset(0.0)} m away from "
+                f"drive on '{region.body}': the motion starts {away:g} m away from "
                 "where the body stands; begin the path with (0, 0)"
             )
         self.drives[region.body] = (region, motion)
@@ -157,6 +173,66 @@ class World:
     def hold(self, target: Region | RigidSpec) -> None:
         """Keep a region of a soft body, or a rigid body, where it is."""
         self.drive(target, HOLD)
+
+    def attach(self, region: Region, rigid: RigidSpec) -> None:
+        """Fix a region of a soft body to a rigid one: its nodes keep their place on it.
+
+        The two bodies make no contact with each other.
+        """
+        if not isinstance(region, Region) or region.name is None:
+            raise LimpetError('attach: expected a region of a soft body, as cup["top"]')
+        self._known("attach", region.body, rigid)
+        spec = self.specs[region.body]
+        assert isinstance(spec, SoftSpec)
+        if region.body in self.drives and self.drives[region.body][0].name == region.name:
+            raise LimpetError(f"attach '{region.body}': its region '{region.name}' is driven")
+        nodes = spec.shape.region(region.name)
+        tie = TieSpec(region.body, rigid.name, nodes, spec.shape.points[nodes], hinge=False)
+        self.ties.append(tie)
+        self.ignore(spec, rigid)
+
+    def joint(
+        self, one: RigidSpec, other: RigidSpec, at: Vector, axis: Vector | None = None
+    ) -> None:
+        """Join two rigid bodies at a point [m]: a ball joint, with an `axis` a hinge about it.
+
+        The two bodies make no contact with each other.
+        """
+        self._known("joint", one.name if isinstance(one, RigidSpec) else "", other)
+        points = np.atleast_2d(np.asarray(at, dtype=float))
+        if axis is not None:
+            along = np.asarray(axis, dtype=float)
+            if along.shape != (3,) or not 0.0 < float(np.linalg.norm(along)) < np.inf:
+                raise LimpetError(f"joint axis = {axis}: expected three numbers, not all 0")
+            size = float(np.ptp(np.concatenate([one.shape.points, other.shape.points]), 0).max())
+            points = np.concatenate([points, points + along * size / np.linalg.norm(along)])
+        if points.shape != (1 if axis is None else 2, 3) or not np.all(np.isfinite(points)):
+            raise LimpetError(f"joint at = {at}: expected three finite numbers [m]")
+        self.ties.append(TieSpec(one.name, other.name, None, points, axis is not None))
+        self.ignore(one, other)
+
+    def _known(self, what: str, one: str, other: object) -> None:
+        if one not in self.specs or not isinstance(other, RigidSpec):
+            raise LimpetError(f"{what}: expected two bodies of this world, the second rigid")
+        if other.name not in self.specs or one == other.name:
+            raise LimpetError(
+                f"{what} '{one}' to '{other.name}': expected two bodies of this world"
+            )
+        if all(self._prescribed(name) for name in (one, other.name)):
+            raise LimpetError(
+                f"{what} '{one}' to '{other.name}': neither can move, so there is nothing to hold"
+            )
+
+    def _prescribed(self, name: str) -> bool:
+        spec = self.specs[name]
+        return isinstance(spec, RigidSpec) and (spec.fixed or name in self.drives)
+
+    def ignore(self, one: Spec, other: Spec) -> None:
+        """Let two bodies pass through each other: no contact, no cavity between them."""
+        self._no_contact.add(frozenset((one.name, other.name)))
+
+    def may_touch(self, one: str, other: str) -> bool:
+        return frozenset((one, other)) not in self._no_contact
 
     def watch(self, name: str, target: Region | RigidSpec) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
@@ -168,7 +244,7 @@ class World:
             target = target.whole
         if not isinstance(target, Region):
             raise LimpetError(
-                f"watch '{name}': expected a region of a soft body, as beam[\"tip\"], or a rigid body"
+                f"watch '{name}': expected a rigid body or a region of a soft one, as beam[\"tip\"]"
             )
         if target.body not in self.specs:
             near = suggest(target.body, self.specs)
@@ -193,13 +269,17 @@ class World:
     def friction_between(self, one: str, other: str) -> float:
         return self._pair_friction.get(frozenset((one, other)), self.friction)
 
-    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface]]:
-        """The bodies, ready to step, and the topology of their collision surfaces."""
+    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface], Ties]:
+        """The bodies, ready to step, the topology of their collision surfaces, and what ties them.
+
+        The points that are tied follow the vertices of each body's surface.
+        """
         if not self.specs:
             raise LimpetError("the world is empty: add a body first")
         bodies: list[SoftBody | RigidBody] = []
         surfaces: list[Surface] = []
         placed: list[tuple[str, Array, Array]] = []
+        anchors = _Anchors(self.ties)
         for spec in self.specs.values():
             region, motion = self.drives.get(spec.name, (None, None))
             if isinstance(spec, SoftSpec):
@@ -207,19 +287,22 @@ class World:
                 points, triangles = collision.positions(spec.shape.points), collision.triangles
             else:
                 points, triangles = spec.shape.points, np.asarray(spec.shape.triangles)
-            surfaces.append(check_surface(points, triangles, f"surface of '{spec.name}'"))
-            placed.append((spec.name, points, surfaces[-1].triangles))
+            surface = check_surface(points, triangles, f"surface of '{spec.name}'")
+            placed.append((spec.name, points, surface.triangles))
+            surfaces.append(with_points(surface, anchors.count(spec.name)))
             if isinstance(spec, SoftSpec):
                 nodes = spec.shape.region(region.name) if region and region.name else None
                 bodies.append(
                     SoftBody(
-                        spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem
+                        spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
+                        anchors.nodes(spec.name),
                     )
-                )
+                )  # fmt: skip
             else:
-                bodies.append(RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion))
-        check_apart(placed)
-        return bodies, surfaces
+                own = anchors.points(spec.name)
+                bodies.append(RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion, own))
+        check_apart(placed, self.may_touch)
+        return bodies, surfaces, anchors.ties([b.name for b in bodies], surfaces)
 
     def _new_name(self, name: str | None, kind: str) -> str:
         if name is None:
@@ -231,6 +314,41 @@ class World:
         if name in self.specs:
             raise LimpetError(f"name = '{name}': the world has a body of that name already")
         return name
+
+
+class _Anchors:
+    """Where the tied points stand among the vertices of their bodies."""
+
+    def __init__(self, ties: Sequence[TieSpec]) -> None:
+        self._ties = ties
+
+    def _of(self, body: str) -> list[TieSpec]:
+        return [t for t in self._ties if body in (t.one, t.other)]
+
+    def count(self, body: str) -> int:
+        return sum(len(t.points) for t in self._of(body))
+
+    def nodes(self, body: str) -> Array:
+        own = [t.nodes for t in self._of(body) if t.nodes is not None]
+        return np.concatenate([*own, np.zeros(0, np.int32)]).astype(np.int32)
+
+    def points(self, body: str) -> Array:
+        return np.concatenate([*(t.points for t in self._of(body)), np.zeros((0, 3))])
+
+    def ties(self, names: Sequence[str], surfaces: Sequence[Surface]) -> Ties:
+        """By global vertex, the surfaces standing one after the other."""
+        end = dict(zip(names, np.cumsum([s.n_vertices for s in surfaces])))
+        following = {name: int(end[name]) - self.count(name) for name in names}
+        a, b, axis = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0, int)]
+        count = 0
+        for t in self._ties:
+            n = len(t.points)
+            for body, ids in ((t.one, a), (t.other, b)):
+                ids.append(following[body] + np.arange(n))
+                following[body] += n
+            axis.append(np.array([-1, count]) if t.hinge else np.full(n, -1))
+            count += n
+        return Ties(*(np.concatenate(part).astype(np.int32) for part in (a, b, axis)))
 
 
 def _friction(mu: float) -> float:

@@ -12,8 +12,21 @@ from limpet.errors import LimpetError
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
 class Motion:
+    """Where something driven is at a time: turned about the world's origin, then shifted."""
+
+    def pose(self, time: float) -> tuple[Array, Array]:
+        """(3, 3) rotation and (3,) [m] shift that bring the place at rest to that at `time`."""
+        raise NotImplementedError
+
+    def place(self, points: Array, time: float) -> Array:
+        """Where points that stand at `points` at rest are at `time`."""
+        turn, shift = self.pose(time)
+        return points @ turn.T + shift
+
+
+@dataclass(frozen=True)
+class Path(Motion):
     """Translation along straight lines between given times."""
 
     times: Array  # (k,) [s], rising
@@ -23,23 +36,20 @@ class Motion:
         """(3,) [m]; held constant before the first and after the last time."""
         return np.array([np.interp(time, self.times, self.offsets[:, d]) for d in range(3)])
 
-    def place(self, points: Array, time: float) -> Array:
-        """Where points that stand at `points` at rest are at `time`."""
-        return points + self.offset(time)
+    def pose(self, time: float) -> tuple[Array, Array]:
+        return np.eye(3), self.offset(time)
 
 
 def path(
     stations: Sequence[tuple[float, float | Sequence[float]]],
     direction: Sequence[float] | Array = (0.0, 0.0, 1.0),
-) -> Motion:
+) -> Path:
     """Stations (time [s], displacement [m] along `direction`, or a vector of three)."""
     if len(stations) == 0:
         raise LimpetError("motion path is empty: give at least one (time, displacement)")
     if any(not isinstance(s, Sequence | np.ndarray) or len(s) != 2 for s in stations):
         raise LimpetError("motion path: expected pairs (time, displacement)")
-    times = np.array([float(t) for t, _ in stations])
-    if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0.0):
-        raise LimpetError(f"motion path times {times.tolist()}: expected finite, rising times")
+    times = rising_times("motion path", [t for t, _ in stations])
     along = np.asarray(direction, dtype=float)
     if along.shape != (3,) or not np.all(np.isfinite(along)) or not along.any():
         raise LimpetError(
@@ -51,7 +61,15 @@ def path(
         if value.shape not in ((), (3,)) or not np.all(np.isfinite(value)):
             raise LimpetError(f"motion path displacement {u}: expected a number or three, finite")
         row[:] = value if value.ndim else value * along
-    return Motion(times, offsets)
+    return Path(times, offsets)
 
 
-HOLD = Motion(np.zeros(1), np.zeros((1, 3)))
+def rising_times(label: str, values: Sequence[float]) -> Array:
+    """(k,) [s], or a line that says they are out of order."""
+    times = np.array([float(t) for t in values])
+    if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0.0):
+        raise LimpetError(f"{label} times {times.tolist()}: expected finite, rising times")
+    return times
+
+
+HOLD = Path(np.zeros(1), np.zeros((1, 3)))

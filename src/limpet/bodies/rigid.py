@@ -11,6 +11,7 @@ from limpet.errors import MeshError, require_positive
 from limpet.geometry.rotation import (
     quaternion_matrix,
     quaternion_product,
+    rotation_vector,
     rotation_vector_quaternion,
 )
 from limpet.geometry.shapes import Array, RigidShape, check_points
@@ -68,11 +69,15 @@ class RigidBody:
         mass: float,
         fixed: bool = False,
         motion: Motion | None = None,
+        anchors: Array | None = None,
     ) -> None:
+        """`anchors` (k, 3) [m]: points beside the surface's that others are tied to."""
         self.name = name
         self.mass = require_positive(f"mass of '{name}'", mass, " kg")
         points = check_points(shape.points, f"mesh of '{name}'")
         centre, self.inertia = mass_properties(points, shape.triangles, mass)  # body frame
+        if anchors is not None:
+            points = np.concatenate([points, anchors])
         self.local = np.ascontiguousarray(points - centre)
         self.triangles = shape.triangles
         self.n_surface = len(points)
@@ -103,17 +108,14 @@ class RigidBody:
 
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
         if self.prescribed:
-            before = self.v
-            target = (
-                self.rest_centre
-                if self.motion is None
-                else self.rest_centre + self.motion.offset(time + h)
-            )
-            self.v = (target - self.centre) / h
-            self.w = np.zeros(3)
-            self._needed = np.concatenate(
-                [self.mass * (self.v - before - h * gravity), np.zeros(3)]
-            )
+            before, spin = self.v, self.world_inertia() @ self.w
+            turn, shift = np.eye(3), np.zeros(3)
+            if self.motion is not None:
+                turn, shift = self.motion.pose(time + h)
+            self.v = (turn @ self.rest_centre + shift - self.centre) / h
+            self.w = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
+            push = self.mass * (self.v - before - h * gravity)
+            self._needed = np.concatenate([push, self.world_inertia() @ self.w - spin])
         else:
             self.v = self.v + h * gravity
             self.w = _gyroscopic(self.inertia, quaternion_matrix(self.turn), self.w, h)

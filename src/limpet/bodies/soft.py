@@ -58,13 +58,15 @@ class SoftBody:
     def __init__(
         self, name: str, shape: SoftShape, material: Material, mass: float,
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
+        anchors: Array | None = None,
     ) -> None:  # fmt: skip
+        """`anchors` (k,): nodes that others are tied to; they follow the surface's vertices."""
         require_positive(f"mass of '{name}'", mass, " kg")
         held = np.zeros(0, np.int32) if driven is None else driven
         self.name, self.mass, self.motion, self.shape = name, mass, motion, shape
         self.mass_damping = material.mass_damping
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
-        self.collision = _renumber(shape.collision, d.new)
+        self.collision = _renumber(_with_nodes(shape.collision, anchors), d.new)
         self.visual = _renumber(shape.visual, d.new)
         self.n_surface = self.collision.n_vertices
         first_node = np.minimum.reduceat(self.collision.nodes, self.collision.start[:-1])
@@ -213,6 +215,19 @@ class SoftBody:
 
     def set_state(self, state: dict[str, Array]) -> None:
         self.x, self.v, self.p = state["x"].copy(), state["v"].copy(), state["p"].copy()
+
+
+def _with_nodes(binding: Binding, nodes: Array | None) -> Binding:
+    """The binding with more vertices, one at each of the nodes, that belong to no triangle."""
+    if nodes is None or len(nodes) == 0:
+        return binding
+    more = binding.start[-1] + 1 + np.arange(len(nodes), dtype=np.int32)
+    return Binding(
+        binding.triangles,
+        np.concatenate([binding.start, more]).astype(np.int32),
+        np.concatenate([binding.nodes, nodes]).astype(np.int32),
+        np.concatenate([binding.weights, np.ones(len(nodes))]),
+    )
 
 
 def _renumber(binding: Binding, new: Array) -> Binding:

@@ -77,4 +77,5 @@ def collider(surface: Surface, x: Array, rigid: bool = False) -> Collider:
     )
     tree = build_tree(np.ascontiguousarray(x, dtype=np.float64), surface.triangles)
     flat = flat_vertices(surface, x) if rigid else np.zeros(surface.n_vertices, dtype=bool)
+    flat |= np.diff(surface.vertex_start) == 0  # points that belong to no triangle
     return Collider(surface, Shape(tree, adjacency(surface), edges, flat))

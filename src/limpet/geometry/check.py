@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -84,10 +84,18 @@ def check_surface(x: Array, triangles: Array, name: str = "surface") -> Surface:
     return surface
 
 
-def check_apart(bodies: Sequence[tuple[str, Array, Array]]) -> None:
-    """Refuse bodies (name, vertices, triangles) that overlap by more than a touch."""
+def check_apart(
+    bodies: Sequence[tuple[str, Array, Array]],
+    may_touch: Callable[[str, str], bool] = lambda one, other: True,
+) -> None:
+    """Refuse bodies (name, vertices, triangles) that overlap by more than a touch.
+
+    `may_touch` says of two names whether the bodies have anything to do with each other.
+    """
     for i, (one, x, t) in enumerate(bodies):
         for other, y, u in bodies[i + 1 :]:
+            if not may_touch(one, other):
+                continue
             if np.any(x.min(axis=0) >= y.max(axis=0)) or np.any(y.min(axis=0) >= x.max(axis=0)):
                 continue
             own, its = volume(x, t), volume(y, u)

@@ -181,3 +181,21 @@ def rotation_matrix(axis: Array, angle: float) -> Array:
     """Rotation by `angle` [rad] about `axis` (need not be a unit vector)."""
     a = np.asarray(axis, dtype=float)
     return quaternion_matrix(rotation_vector_quaternion(a / np.linalg.norm(a) * angle))
+
+
+def rotation_vector(r: Array) -> Array:
+    """The rotation vector (3,) [rad] of a rotation matrix, at most half a turn long."""
+    # Shepperd: divide by the largest of the four, so that no digits are lost at any angle
+    squares = np.array([np.trace(r), *np.diag(r)])
+    k = int(np.argmax(squares))
+    if k == 0:
+        q = np.array([1.0 + squares[0], r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
+    else:
+        i, j, m = k - 1, k % 3, (k + 1) % 3
+        q = np.empty(4)
+        q[0] = r[m, j] - r[j, m]
+        q[1 + i] = 1.0 + r[i, i] - r[j, j] - r[m, m]
+        q[1 + j], q[1 + m] = r[j, i] + r[i, j], r[m, i] + r[i, m]
+    q = q / (np.linalg.norm(q) * (1.0 if q[0] >= 0.0 else -1.0))
+    size = float(np.linalg.norm(q[1:]))
+    return q[1:] * (2.0 if size < 1e-12 else 2.0 * np.arctan2(size, q[0]) / size)

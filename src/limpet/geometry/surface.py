@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -68,6 +68,18 @@ def surface_topology(triangles: Array, n_vertices: int) -> Surface:
         opposite=np.stack([third[one], third[two]], axis=1).astype(np.int32),
         vertex_start=start,
         neighbours=np.ascontiguousarray(both[:, 1]),
+    )
+
+
+def with_points(surface: Surface, count: int) -> Surface:
+    """The surface with `count` more points that belong to no triangle."""
+    if count == 0:
+        return surface
+    start = surface.vertex_start
+    return replace(
+        surface,
+        n_vertices=surface.n_vertices + count,
+        vertex_start=np.concatenate([start, np.full(count, start[-1], start.dtype)]),
     )
 
 

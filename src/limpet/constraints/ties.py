@@ -1,0 +1,47 @@
+"""Ties: points of two bodies that stay together, as bilateral rows.
+
+u = gap/h + H v = 0 in every step, so that what a turning body's arc leaves open is closed in the
+next one. An attached region is a tie a node, a ball joint one tie, a hinge one and a second that
+leaves the way along the axis free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Ties:
+    """t pairs of points, by global vertex."""
+
+    a: Array  # (t,) int32
+    b: Array  # (t,) int32
+    axis: Array  # (t,) int32: the tie at the other end of a hinge's axis, -1: hold all three ways
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @property
+    def n_rows(self) -> int:
+        return int(np.where(self.axis < 0, 3, 2).sum())
+
+
+def tie_rows(ties: Ties, x: Array) -> tuple[Array, Array, Array, Array]:
+    """Rows (start, vertex, vector) over global vertices at x (N, 3), and their gaps (m,) [m]."""
+    tie = np.repeat(np.arange(len(ties)), np.where(ties.axis < 0, 3, 2))
+    way = np.empty((len(tie), 3))
+    full = ties.axis[tie] < 0
+    way[full] = np.tile(np.eye(3), (int(full.sum()) // 3, 1))
+    for t in np.flatnonzero(ties.axis >= 0):
+        along = x[ties.b[t]] - x[ties.b[ties.axis[t]]]
+        _, _, frame = np.linalg.svd(along[None, :])
+        way[tie == t] = frame[1:]
+    a, b = ties.a[tie], ties.b[tie]
+    gap = np.einsum("mi,mi->m", way, x[a] - x[b])
+    vertex = np.stack([a, b], axis=1).reshape(-1).astype(np.int32)
+    vector = np.stack([way, -way], axis=1).reshape(-1, 3)
+    return np.arange(0, 2 * len(tie) + 1, 2, dtype=np.int32), vertex, vector, gap
