@@ -65,7 +65,7 @@ def test_wrong_watches_are_refused() -> None:
         world.watch("tip", beam["tip"])
     with pytest.raises(LimpetError, match="watch 'the tip': expected a name of letters"):
         world.watch("the tip", beam["tip"])
-    with pytest.raises(LimpetError, match="watch 'end': expected a region of a soft body"):
+    with pytest.raises(LimpetError, match="watch 'end': expected a rigid body or a region"):
         world.watch("end", beam)
     with pytest.raises(LimpetError, match="watch 'end': there is no body 'beam'"):
         World().watch("end", beam["tip"])
