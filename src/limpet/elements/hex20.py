@@ -17,14 +17,6 @@ from limpet.geometry import cells
 NODES = cells.HEX20.nodes
 
 
-def _shape(xi: Array) -> Array:
-    s = xi[..., None, :] * NODES  # (..., 20, 3): xi_i times the node's own coordinate
-    corner = 0.125 * (1.0 + s[..., :8, :]).prod(axis=-1) * (s[..., :8, :].sum(axis=-1) - 2.0)
-    # On a midside node one coordinate is zero: that factor becomes 1 - xi^2.
-    factor = np.where(NODES[8:] == 0.0, 1.0 - xi[..., None, :] ** 2, 1.0 + s[..., 8:, :])
-    return np.concatenate([corner, 0.25 * factor.prod(axis=-1)], axis=-1)
-
-
 def _gradient(xi: Array) -> Array:
     s = xi[..., None, :] * NODES
     out = np.empty((*xi.shape[:-1], 20, 3))
@@ -62,7 +54,7 @@ HEX20 = Element(
     weights=_WEIGHTS,
     mass_points=_MASS_POINTS,
     mass_weights=_MASS_WEIGHTS,
-    shape=_shape,
+    shape=cells.hex20_shape,
     gradient=_gradient,
 )
 

@@ -17,10 +17,6 @@ _SIGNS = cells.HEX8.nodes
 _SLOPE = np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
 
 
-def _hex_shape(xi: Array) -> Array:
-    return 0.125 * (1.0 + xi[..., None, :] * _SIGNS).prod(axis=-1)
-
-
 def _hex_gradient(xi: Array) -> Array:
     one = 1.0 + xi[..., None, :] * _SIGNS
     others = np.stack([one[..., (i + 1) % 3] * one[..., (i + 2) % 3] for i in range(3)], axis=-1)
@@ -50,7 +46,7 @@ HEX8 = Element(
     weights=_WEIGHTS,
     mass_points=_POINTS,
     mass_weights=_WEIGHTS,
-    shape=_hex_shape,
+    shape=cells.hex8_shape,
     gradient=_hex_gradient,
     pressure=CONSTANT,
 )

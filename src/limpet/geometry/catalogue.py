@@ -5,6 +5,7 @@ from limpet.geometry.cup import PROFILES, CupProfile, cup
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
 from limpet.geometry.tetrahedra import fill, solid
+from limpet.geometry.wrapped import coil_spring, fill_ratio, wrap
 
 __all__ = [
     "PROFILES",
@@ -14,8 +15,10 @@ __all__ = [
     "box",
     "bunny",
     "cantilever",
+    "coil_spring",
     "cup",
     "fill",
+    "fill_ratio",
     "hinge",
     "quadruped",
     "serpent",
@@ -23,4 +26,5 @@ __all__ = [
     "solid",
     "spine",
     "torus",
+    "wrap",
 ]

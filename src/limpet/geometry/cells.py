@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,13 +42,16 @@ TET10 = Cell(
 )
 
 # Corners counter-clockwise below, then above; midsides: below, uprights, above.
+HEX_EDGES = (
+    (0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 5), (2, 6), (3, 7),
+    (4, 5), (5, 6), (6, 7), (7, 4),
+)  # fmt: skip
 HEX20 = Cell(
     "hex20",
     _with_midsides(
         [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1],
          [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]],
-        ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 5), (2, 6), (3, 7),
-         (4, 5), (5, 6), (6, 7), (7, 4)),
+        HEX_EDGES,
     ),
     (
         (0, 3, 2, 1, 11, 10, 9, 8),
@@ -96,6 +100,23 @@ def mesh_of(element: str | None, default: str, owner: str) -> str:
     if element not in MESHES:
         raise LimpetError(f"{owner} element = '{element}'{suggest(element, MESHES)}")
     return MESHES[element]
+
+
+def hex8_shape(xi: Array) -> Array:
+    """Shape functions (..., 8) of a trilinear hexahedron at xi (..., 3) in [-1, 1]^3."""
+    return 0.125 * (1.0 + xi[..., None, :] * HEX8.nodes).prod(axis=-1)
+
+
+def hex20_shape(xi: Array) -> Array:
+    """Shape functions (..., 20) of a serendipity hexahedron at xi (..., 3) in [-1, 1]^3."""
+    s = xi[..., None, :] * HEX20.nodes  # (..., 20, 3): xi_i times the node's own coordinate
+    corner = 0.125 * (1.0 + s[..., :8, :]).prod(axis=-1) * (s[..., :8, :].sum(axis=-1) - 2.0)
+    # On a midside node one coordinate is zero: that factor becomes 1 - xi^2.
+    factor = np.where(HEX20.nodes[8:] == 0.0, 1.0 - xi[..., None, :] ** 2, 1.0 + s[..., 8:, :])
+    return np.concatenate([corner, 0.25 * factor.prod(axis=-1)], axis=-1)
+
+
+HEX_SHAPES: dict[str, Callable[[Array], Array]] = {"hex8": hex8_shape, "hex20": hex20_shape}
 
 
 def serendipity8(s: float, t: float) -> Array:

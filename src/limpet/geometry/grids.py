@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limpet.geometry.cells import CELLS, TET_EDGES
+from limpet.geometry.cells import CELLS, HEX_EDGES, TET_EDGES
 
 Array = np.ndarray
 
@@ -46,4 +46,13 @@ def quadratic_tets(points: Array, tets: Array) -> tuple[Array, Array]:
     ends, midside = np.unique(pairs, axis=0, return_inverse=True)
     middle = 0.5 * (points[ends[:, 0]] + points[ends[:, 1]])
     cells = np.hstack([tets, len(points) + midside.reshape(-1, 6)])
+    return np.concatenate([points, middle]), cells.astype(np.int32)
+
+
+def quadratic_hexes(points: Array, hexes: Array) -> tuple[Array, Array]:
+    """Linear hexahedra with their straight midsides added: (points, cells (m, 20))."""
+    pairs = np.sort(hexes[:, np.array(HEX_EDGES)].reshape(-1, 2), axis=1)
+    ends, midside = np.unique(pairs, axis=0, return_inverse=True)
+    middle = 0.5 * (points[ends[:, 0]] + points[ends[:, 1]])
+    cells = np.hstack([hexes, len(points) + midside.reshape(-1, 12)])
     return np.concatenate([points, middle]), cells.astype(np.int32)
