@@ -116,7 +116,9 @@ class Simulation:
 
     @property
     def collision_nodes(self) -> int:
-        return int(self.offset[-1])
+        """Surface vertices of the bodies that can touch."""
+        solid = [self.world.specs[b.name].collides for b in self.bodies]
+        return int(np.diff(self.offset)[solid].sum())
 
     def run(self, duration: float) -> Iterator[StepReport]:
         """Step until `duration` [s] from now; the last step may end up to h/2 off."""
@@ -193,9 +195,12 @@ class Simulation:
         at vertices that do not face the other body.
         """
         where = [b.surface_positions() for b in self.bodies]
-        alarm = max(self.settings.alarm, 1.2 * self.settings.sealing)
-        speed = float(np.linalg.norm(self._surface_velocities(), axis=1).max())
-        alarm += self.h * speed if reach is None else reach
+        base = max(self.settings.alarm, 1.2 * self.settings.sealing)
+        if reach is None:
+            speeds = _closing_speeds([b.surface_velocities() for b in self.bodies], self._pairs)
+            alarm = [base + self.h * speed for speed in speeds]
+        else:
+            alarm = [base + reach] * len(self._pairs)
         contacts = detect(self._colliders, where, self._pairs, alarm, facing=reach is None)
         return np.concatenate(where), contacts
 
@@ -412,6 +417,17 @@ class Simulation:
             cavity_triangles=largest.mesh.triangles if largest else none.astype(np.int32),
             pressure=largest.pressure if largest else self.world.atmosphere.pressure,
         )  # fmt: skip
+
+
+def _closing_speeds(velocities: list[Array], pairs: list[tuple[int, int]]) -> list[float]:
+    """How fast the surfaces of each pair can come together at most [m/s]."""
+    mean = [v.mean(axis=0) for v in velocities]
+    spread = [float(np.sqrt(((v - m) ** 2).sum(axis=1).max())) for v, m in zip(velocities, mean)]
+    most = [float(np.sqrt((v * v).sum(axis=1).max())) for v in velocities]
+    return [
+        min(float(np.linalg.norm(mean[a] - mean[b])) + spread[a] + spread[b], most[a] + most[b])
+        for a, b in pairs
+    ]
 
 
 def _contact_forces(contacts: Contacts, solution: Solution) -> Array:

@@ -38,6 +38,7 @@ class SoftSpec:
     material: Material
     mass: float
     fem: Fem
+    collides: bool = True
 
     def __getitem__(self, region: str) -> Region:
         self.shape.region(region)
@@ -52,6 +53,7 @@ class RigidSpec:
     shape: RigidShape
     mass: float
     fixed: bool
+    collides: bool = True
 
     @property
     def whole(self) -> Region:
@@ -107,16 +109,18 @@ class World:
         position: Vector = (0.0, 0.0, 0.0),
         rotation: Array | None = None,
         fem: Fem | None = None,
+        collides: bool = True,
     ) -> SoftSpec:
         """A soft body; `mass` [kg] is spread evenly over its volume.
 
-        `fem` names an element and how it is used; by default mesh and material choose it.
+        `fem` names an element and how it is used; by default mesh and material choose it. Without
+        `collides` it touches nothing.
         """
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
         require_positive(f"mass of '{name}'", mass, " kg")
         placed = replace(shape, points=_place(shape.points, position, rotation))
-        spec = SoftSpec(name, placed, material, mass, fem or Fem())
+        spec = SoftSpec(name, placed, material, mass, fem or Fem(), collides)
         self.specs[name] = spec
         return spec
 
@@ -129,13 +133,14 @@ class World:
         position: Vector = (0.0, 0.0, 0.0),
         rotation: Array | None = None,
         fixed: bool = False,
+        collides: bool = True,
     ) -> RigidSpec:
-        """A rigid body, free to move, or `fixed` in the world."""
+        """A rigid body, free to move, or `fixed` in the world; without `collides` only seen."""
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
         require_positive(f"mass of '{name}'", mass, " kg")
         placed = replace(shape, points=_place(shape.points, position, rotation))
-        spec = RigidSpec(name, placed, mass, fixed)
+        spec = RigidSpec(name, placed, mass, fixed, collides)
         self.specs[name] = spec
         return spec
 
@@ -232,7 +237,9 @@ class World:
         self._no_contact.add(frozenset((one.name, other.name)))
 
     def may_touch(self, one: str, other: str) -> bool:
-        return frozenset((one, other)) not in self._no_contact
+        """Whether two bodies, by name, have anything to do with each other."""
+        solid = self.specs[one].collides and self.specs[other].collides
+        return solid and frozenset((one, other)) not in self._no_contact
 
     def watch(self, name: str, target: Region | RigidSpec) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].

@@ -34,14 +34,24 @@ def _contact_rows(
     return np.concatenate((i0, i1, i2)), np.concatenate((v0, v1, v2))
 
 
+def _apart(x: Array, y: Array, distance: float) -> bool:
+    """Whether the boxes round two sets of points are farther apart than that."""
+    return bool(
+        np.any(x.min(axis=0) > y.max(axis=0) + distance)
+        or np.any(y.min(axis=0) > x.max(axis=0) + distance)
+    )
+
+
 def detect(
     colliders: Sequence[Collider],
     positions: Sequence[Array],
     pairs: Sequence[tuple[int, int]],
-    alarm: float,
+    alarm: float | Sequence[float],
     facing: bool = True,
 ) -> Contacts:
     """Contacts of the given pairs of bodies within the alarm distance [m], pair after pair.
+
+    The alarm distance is one for all, or one a pair.
 
     positions: for each collider (n, 3) [m], where its vertices are in the world. The order is
     fixed: within a pair vertices of a, vertices of b, edges. A vertex counts when it faces the
@@ -52,9 +62,12 @@ def detect(
         shape = colliders[i].shape
         refit(shape.tree, where[i], shape.adjacent.triangles)
     parts = []
-    for a, b in pairs:
+    within = [alarm] * len(pairs) if isinstance(alarm, float) else alarm
+    for (a, b), far in zip(pairs, within):
+        if _apart(where[a], where[b], far):
+            continue
         rows = _contact_rows(
-            where[a], colliders[a].shape, where[b], colliders[b].shape, alarm, facing
+            where[a], colliders[a].shape, where[b], colliders[b].shape, far, facing
         )
         if len(rows[0]):
             parts.append(Contacts.of_rows(a, b, *rows))

@@ -96,6 +96,11 @@ _CATALOGUE = {
             "a cup lifts a rigid block, or lets go when it is too heavy",
         ),
         SceneEntry(
+            "toy",
+            "limpet.scenes.toy",
+            "a head on a spring is pushed until its cup sticks; air leaks in and it jumps",
+        ),
+        SceneEntry(
             "cantilever",
             "limpet.scenes.cantilever",
             "a beam held at one end bends under its own weight",

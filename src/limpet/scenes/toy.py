@@ -1,0 +1,93 @@
+"""P section 5, 'Toy': a head on a spring, a cup under it; pushed down it sticks, leaks, and jumps."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from limpet.bodies.material import Fem, Material
+from limpet.bodies.motion import path
+from limpet.geometry.cup import PROFILES, cup
+from limpet.geometry.shapes import box
+from limpet.geometry.wrapped import coil_spring
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import AmountRate, Length, Mass, NotNegative, Positive, Pressure, Time
+from limpet.world import World
+
+BASE = (0.07, 0.07, 0.006)  # [m]
+HEAD = (0.052, 0.052, 0.03)  # [m]
+FINGER = (0.02, 0.02, 0.04)  # [m]
+GAP = 1e-3  # [m] between finger and head at the start
+AWAY = 0.4  # [m] the finger gives way to the jump
+COIL = 0.023  # [m] radius of the coil: the cup flattens inside
+
+
+class ToyParameters(SceneParameters):
+    duration: Time = 2.4
+    young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
+    poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
+    element: str | None = Field(None, description="element of the cup; chosen if not given")
+    nodes: int = Field(434, gt=0, description="nodes of the cup's mesh, about")
+    friction: float = Field(0.5, ge=0.0, description="between all bodies")
+    leak: NotNegative[AmountRate] = Field(6e-5, description="air that leaks into the cavity")
+    spring_young: Positive[Pressure] = Field(200e9, description="Young's modulus of the spring")
+    wire: Positive[Length] = Field(2.2e-3, description="diameter of the spring's wire")
+    pitch: Positive[Length] = Field(14e-3, description="of the spring, a turn")
+    turns: float = Field(3.0, ge=1.5, description="active turns of the spring")
+    per_turn: int = Field(8, ge=6, description="cells in each turn of the spring")
+    spring_element: str = Field("hex20", description="of the spring: hex20 or hex8")
+    head_mass: Positive[Mass] = Field(0.05, description="mass of the head")
+    base_mass: Positive[Mass] = Field(0.02, description="mass of the base")
+    push: Positive[Length] = Field(
+        3e-3, description="how far the head goes on once the lip touches"
+    )
+
+
+@scene(
+    "toy",
+    "a head on a spring is pushed until its cup sticks; air leaks in and it jumps",
+    ToyParameters,
+    expect="sticks when the finger leaves, lets go after a time set by the leak, jumps off the ground",
+)
+def toy(p: ToyParameters) -> World:
+    """A solid base, a spring on it, a rigid head on the spring, and a suction cup under the head.
+
+    A finger pushes the head until the cup sticks to the base, and leaves. Some air leaks into the
+    cavity. When the cup lets go, the spring throws the head up, and the base after it.
+    """
+    spring = coil_spring(
+        COIL,
+        p.wire,
+        p.pitch,
+        p.turns,
+        ends=1.0 / p.per_turn,
+        per_turn=p.per_turn,
+        element=p.spring_element,
+    )
+    free = float(spring.points[:, 2].max())  # length of the spring
+    world = World(friction=p.friction, leak=p.leak)
+    world.add_rigid(box(0.3, 0.3, 0.02), 1.0, name="ground", position=(0, 0, -BASE[2]), fixed=True)
+    base = world.add_rigid(box(*BASE), p.base_mass, name="base")
+    head = world.add_rigid(
+        box(*HEAD), p.head_mass, name="head", position=(0.0, 0.0, free + HEAD[2])
+    )
+    coil = world.add_soft(
+        spring, Material(p.spring_young, 0.3, stiffness_damping=0.0), 0.008, name="spring",
+        fem=Fem(element=p.spring_element), collides=False,
+    )  # fmt: skip
+    soft = world.add_soft(
+        cup("standard", element=p.element, nodes=p.nodes), Material(p.young, p.poisson), 0.020,
+        name="cup", position=(0.0, 0.0, free - PROFILES["standard"].height),
+    )  # fmt: skip
+    world.attach(coil["bottom"], base)
+    world.attach(coil["top"], head)
+    world.attach(soft["top"], head)
+
+    finger = world.add_rigid(
+        box(*FINGER), 0.1, name="finger",
+        position=(0.0, 0.0, free + HEAD[2] + GAP + FINGER[2]),
+    )  # fmt: skip
+    down = -(GAP + free - PROFILES["standard"].height + p.push)
+    world.drive(finger, path([(0.0, 0.0), (0.5, down), (0.6, down), (0.8, AWAY)]))
+    world.watch("head", head)
+    world.watch("base", base)
+    return world

@@ -1,0 +1,127 @@
+"""Bodies tied together: attached regions, ball joints, hinges, against what mechanics says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import limpet as lp
+from limpet.bodies.material import Material
+from limpet.constraints.ties import Ties, tie_rows
+from limpet.errors import LimpetError
+from limpet.geometry.shapes import box, soft_box
+from limpet.solver.bilateral import eliminate
+
+
+def hanging(h: float = 0.01) -> lp.Simulation:
+    """A soft bar held at its top, a rigid weight attached to its foot."""
+    world = lp.World()
+    bar = world.add_soft(
+        soft_box(0.02, 0.02, 0.04, (1, 1, 2)), Material(1e6, 0.0, stiffness_damping=0.02), 1e-6,
+        name="bar",
+    )  # fmt: skip
+    world.hold(bar["top"])
+    weight = world.add_rigid(box(0.03, 0.03, 0.02), 0.5, name="weight", position=(0, 0, -0.04))
+    world.attach(bar["bottom"], weight)
+    world.watch("weight", weight)
+    return lp.Simulation(world, h=h)
+
+
+def test_a_weight_attached_to_a_bar_stretches_it_as_hooke_says() -> None:
+    simulation = hanging()
+    start = simulation.watched()["weight_z"]
+    for report in simulation.run(1.0):
+        assert report.balance_error < 1e-9
+    stretch = start - report.watched["weight_z"]
+    assert stretch == pytest.approx(0.5 * 9.81 * 0.04 / (1e6 * 0.02**2), rel=5e-3)
+    assert report.drives["bar"][2] == pytest.approx(0.5 * 9.81, rel=1e-4)
+
+
+def test_attached_nodes_keep_their_place_on_a_turning_body() -> None:
+    simulation = hanging()
+    bar, weight = simulation.bodies
+    weight.w = np.array([3.0, 0.0, 8.0])
+    foot = bar.shape.region("bottom")
+    place = bar.positions()[foot] - weight.centre
+    for _ in simulation.run(0.3):
+        now = bar.positions()[foot] - weight.centre
+        np.testing.assert_allclose(
+            np.linalg.norm(now[:, None] - now, axis=2),
+            np.linalg.norm(place[:, None] - place, axis=2),
+            atol=2e-5,
+        )
+
+
+def pendulum(axis: tuple[float, float, float] | None, h: float) -> lp.Simulation:
+    world = lp.World(gravity=(0.5, 0.3, -9.81))
+    rod = world.add_rigid(box(0.01, 0.01, 0.2), 0.1, name="rod")
+    post = world.add_rigid(box(0.02, 0.02, 0.02), 1.0, name="post", position=(0, 0, 0.02))
+    world.hold(post)
+    world.joint(rod, post, (0.0, 0.0, 0.0), axis=axis)
+    world.watch("rod", rod)
+    return lp.Simulation(world, h=h)
+
+
+def test_a_hinge_lets_turn_about_its_axis_only() -> None:
+    simulation = pendulum((0.0, 1.0, 0.0), 2e-3)
+    for report in simulation.run(0.5):
+        assert abs(report.watched["rod_y"]) < 1e-12
+    away = np.linalg.norm([report.watched["rod_x"], report.watched["rod_z"]])
+    assert away == pytest.approx(0.1, abs=2e-5)
+    assert abs(report.watched["rod_x"]) > 1e-3
+
+
+def test_a_ball_joint_lets_turn_both_ways() -> None:
+    simulation = pendulum(None, 2e-3)
+    for report in simulation.run(0.5):
+        pass
+    # gravity leans by 0.3 in y for 0.5 in x, so the rod swings in that plane
+    assert report.watched["rod_y"] / report.watched["rod_x"] == pytest.approx(0.6, rel=1e-3)
+
+
+def test_a_hinged_rod_swings_with_the_period_of_a_compound_pendulum() -> None:
+    simulation = pendulum((0.0, 1.0, 0.0), 5e-4)
+    x = np.array([r.watched["rod_x"] for r in simulation.run(1.0)])
+    # it starts at rest at the end of its swing: the farthest point comes after half a period
+    half = 5e-4 * (1 + int(np.argmax(x)))
+    inertia = 0.1 * (0.2**2 + 0.01**2) / 12.0 + 0.1 * 0.1**2
+    period = 2.0 * np.pi * np.sqrt(inertia / (0.1 * np.hypot(9.81, 0.5) * 0.1))
+    assert half == pytest.approx(0.5 * period, rel=5e-3)
+
+
+def test_eliminated_rows_hold_and_the_rest_is_the_schur_complement() -> None:
+    rng = np.random.default_rng(3)
+    half = rng.normal(size=(9, 9))
+    w, free = half @ half.T, rng.normal(size=9)
+    tied = eliminate(w, free, 5)
+    lam = tied.complete(rng.normal(size=5))
+    u = free + w @ lam
+    np.testing.assert_allclose(u[5:], 0.0, atol=1e-12)
+    np.testing.assert_allclose(u[:5], tied.free + tied.w @ lam[:5], atol=1e-12)
+
+
+def test_rows_of_a_hinge_leave_the_axis_free() -> None:
+    ties = Ties(np.array([0, 1]), np.array([2, 3]), np.array([-1, 0]))
+    x = np.array([[0.0, 0, 0], [0.0, 0, 1.1], [0.0, 0, 0], [0.0, 0, 1.0]])
+    start, vertex, vector, gap = tie_rows(ties, x)
+    assert ties.n_rows == len(start) - 1 == 5
+    np.testing.assert_allclose(gap, 0.0, atol=1e-15)  # 0.1 apart, but along the axis
+    np.testing.assert_array_equal(vertex[::2], [0, 0, 0, 1, 1])
+    assert np.abs(vector[6:, 2]).max() == 0.0
+
+
+def test_wrong_ties_are_refused() -> None:
+    world = lp.World()
+    bar = world.add_soft(soft_box(0.02, 0.02, 0.04, (1, 1, 1)), Material(1e6, 0.3), 0.01)
+    one = world.add_rigid(box(0.1, 0.1, 0.1), 1.0, position=(0, 0, -0.04), fixed=True)
+    two = world.add_rigid(box(0.1, 0.1, 0.1), 1.0, position=(0, 0, -0.2), fixed=True)
+    with pytest.raises(LimpetError, match="expected a region of a soft body"):
+        world.attach(one, two)
+    with pytest.raises(LimpetError, match="neither can move"):
+        world.joint(one, two, (0, 0, 0))
+    world.hold(bar["bottom"])
+    with pytest.raises(LimpetError, match="region 'bottom' is driven"):
+        world.attach(bar["bottom"], one)
+    loose = world.add_rigid(box(0.1, 0.1, 0.1), 1.0, position=(0, 0, -0.4))
+    with pytest.raises(LimpetError, match="joint axis"):
+        world.joint(loose, two, (0, 0, 0), axis=(0, 0, 0))
