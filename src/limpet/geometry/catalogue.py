@@ -4,6 +4,7 @@ from limpet.geometry.bricks import cantilever, hinge, spine
 from limpet.geometry.cup import PROFILES, CupProfile, cup
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
+from limpet.geometry.tentacle import tentacle
 from limpet.geometry.tetrahedra import fill, solid
 from limpet.geometry.wrapped import coil_spring, fill_ratio, wrap
 
@@ -25,6 +26,7 @@ __all__ = [
     "soft_box",
     "solid",
     "spine",
+    "tentacle",
     "torus",
     "wrap",
 ]

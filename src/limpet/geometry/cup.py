@@ -358,7 +358,7 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
     first, final = loops[0], loops[-1]
     triangles = [(below, first[(a + 1) % len(first)], first[a]) for a in range(len(first))]
     for (one, two), (lower, upper) in zip(pairwise(loops), pairwise(rings)):
-        triangles += _strip(one, lower.angles, two, upper.angles, grid.order * grid.sectors)
+        triangles += strip(one, lower.angles, two, upper.angles, grid.order * grid.sectors)
     triangles += [(above, final[a], final[(a + 1) % len(final)]) for a in range(len(final))]
     return Binding(
         np.array(triangles, dtype=np.int32), np.array(start, dtype=np.int32),
@@ -366,7 +366,7 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
     )  # fmt: skip
 
 
-def _strip(
+def strip(
     one: list[int], lower: Array, two: list[int], upper: Array, turn: int
 ) -> list[tuple[int, int, int]]:
     """Triangles between two rings, outward when going up the cup: zip them by angle."""
