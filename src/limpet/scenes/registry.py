@@ -96,6 +96,9 @@ _CATALOGUE = {
             "a cup lifts a rigid block, or lets go when it is too heavy",
         ),
         SceneEntry(
+            "masses", "limpet.scenes.masses", "one cup or two lift heavy cubes, if they can"
+        ),
+        SceneEntry(
             "cantilever",
             "limpet.scenes.cantilever",
             "a beam held at one end bends under its own weight",
