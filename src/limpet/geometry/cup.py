@@ -24,6 +24,7 @@ from limpet.geometry.cells import (
 )
 from limpet.geometry.grids import HEXAHEDRON_TETS
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary
+from limpet.geometry.strips import strip
 
 LINEAR = ("tet4", "hex8")
 STEM_LAYERS = 2
@@ -358,32 +359,9 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
     first, final = loops[0], loops[-1]
     triangles = [(below, first[(a + 1) % len(first)], first[a]) for a in range(len(first))]
     for (one, two), (lower, upper) in zip(pairwise(loops), pairwise(rings)):
-        triangles += _strip(one, lower.angles, two, upper.angles, grid.order * grid.sectors)
+        triangles += strip(one, lower.angles, two, upper.angles, grid.order * grid.sectors)
     triangles += [(above, final[a], final[(a + 1) % len(final)]) for a in range(len(final))]
     return Binding(
         np.array(triangles, dtype=np.int32), np.array(start, dtype=np.int32),
         np.array(nodes, dtype=np.int32), np.array(weights),
     )  # fmt: skip
-
-
-def _strip(
-    one: list[int], lower: Array, two: list[int], upper: Array, turn: int
-) -> list[tuple[int, int, int]]:
-    """Triangles between two rings, outward when going up the cup: zip them by angle."""
-    out: list[tuple[int, int, int]] = []
-    n, m = len(one), len(two)
-    next_one = np.append(lower[1:], lower[0] + turn)
-    next_two = np.append(upper[1:], upper[0] + turn)
-    a = b = 0
-    while a < n or b < m:
-        if a < n and b < m and next_one[a] == next_two[b]:
-            forward = a % 2 == 0  # alternate the diagonals
-        else:
-            forward = b == m or (a < n and next_one[a] < next_two[b])
-        if forward:
-            out.append((one[a], one[(a + 1) % n], two[b % m]))
-            a += 1
-        else:
-            out.append((one[a % n], two[(b + 1) % m], two[b]))
-            b += 1
-    return out

@@ -93,9 +93,7 @@ def cup_over(
         atmosphere=Atmosphere(overpressure=p.overpressure),
         leak=p.leak,
     )
-    shape = cup(
-        p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments
-    )
+    shape = cup(p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments)
     for x, y in at:
         soft = world.add_soft(
             shape, Material(p.young, p.poisson), p.cup_mass,

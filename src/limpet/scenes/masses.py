@@ -17,7 +17,7 @@ APART = 0.042  # [m] the axes of two cups: pressed flat they are 38 mm wide
 
 class MassesParameters(LiftParameters):
     duration: Time = 8.0
-    # As in `ground`: pulled faster the lip has less time to give way, and a cup holds a little more.
+    # Pulled faster the lip has less time to give way, and a cup holds a little more: see `ground`.
     speed: Positive[Speed] = Field(2e-3, description="of the pull")
     rise: Positive[Length] = Field(0.012, description="how far the stem goes up; then it rests")
     block_mass: Positive[Mass] = Field(2.5, description="mass of the cube")
