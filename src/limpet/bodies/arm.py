@@ -69,7 +69,7 @@ class Arm:
         worst = float(np.abs(found.fun).max())
         if worst * max(size, 1.0) > REACHED:
             raise LimpetError(
-                f"arm: the tool cannot reach {np.round(place, 4).tolist()} m as it is turned there; "
+                f"arm: the tool cannot reach {np.round(place, 4).tolist()} m turned as asked; "
                 f"it misses by {worst * size:.3g} m, move the target nearer to the base"
             )
         return found.x

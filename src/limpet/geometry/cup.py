@@ -24,6 +24,7 @@ from limpet.geometry.cells import (
 )
 from limpet.geometry.grids import HEXAHEDRON_TETS
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary
+from limpet.geometry.strips import strip
 
 LINEAR = ("tet4", "hex8")
 STEM_LAYERS = 2
@@ -364,26 +365,3 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
         np.array(triangles, dtype=np.int32), np.array(start, dtype=np.int32),
         np.array(nodes, dtype=np.int32), np.array(weights),
     )  # fmt: skip
-
-
-def strip(
-    one: list[int], lower: Array, two: list[int], upper: Array, turn: int
-) -> list[tuple[int, int, int]]:
-    """Triangles between two rings, outward when going up the cup: zip them by angle."""
-    out: list[tuple[int, int, int]] = []
-    n, m = len(one), len(two)
-    next_one = np.append(lower[1:], lower[0] + turn)
-    next_two = np.append(upper[1:], upper[0] + turn)
-    a = b = 0
-    while a < n or b < m:
-        if a < n and b < m and next_one[a] == next_two[b]:
-            forward = a % 2 == 0  # alternate the diagonals
-        else:
-            forward = b == m or (a < n and next_one[a] < next_two[b])
-        if forward:
-            out.append((one[a], one[(a + 1) % n], two[b % m]))
-            a += 1
-        else:
-            out.append((one[a % n], two[(b + 1) % m], two[b]))
-            b += 1
-    return out

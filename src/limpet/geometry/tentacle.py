@@ -15,8 +15,8 @@ import numpy as np
 
 from limpet.errors import LimpetError, require_positive
 from limpet.geometry.cells import CELLS, hex20_shape, mesh_of
-from limpet.geometry.cup import strip
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary
+from limpet.geometry.strips import strip
 
 SECTORS = 8  # round a sucker; the unit's corners and the middles of its sides lie between them
 TURN = 2 * SECTORS  # half sectors

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from pydantic import Field
 
@@ -77,8 +79,13 @@ class GroundParameters(CupParameters):
     block_divisions: int = Field(1, ge=1, description="cells along the block's edges")
 
 
-def cup_over(p: CupParameters) -> tuple[World, np.ndarray, np.ndarray]:
-    """A world with the driven cup over z = 0, and how the scene is turned and moved."""
+def cup_over(
+    p: CupParameters, at: Sequence[tuple[float, float]] = ((0.0, 0.0),)
+) -> tuple[World, np.ndarray, np.ndarray]:
+    """A world with driven cups over z = 0, and how the scene is turned and moved.
+
+    A cup stands at each (x, y) [m] of `at`; all go the same way.
+    """
     turn, place = p.turn, np.array([p.shift, p.shift, 0.0])
     world = World(
         gravity=turn @ [0.0, 0.0, -9.81],
@@ -86,14 +93,13 @@ def cup_over(p: CupParameters) -> tuple[World, np.ndarray, np.ndarray]:
         atmosphere=Atmosphere(overpressure=p.overpressure),
         leak=p.leak,
     )
-    soft = world.add_soft(
-        cup(
-            p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments
-        ),
-        Material(p.young, p.poisson), p.cup_mass,
-        name="cup", position=place + turn @ [0.0, 0.0, CLEARANCE], rotation=turn,
-    )  # fmt: skip
-    world.drive(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))
+    shape = cup(p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments)
+    for x, y in at:
+        soft = world.add_soft(
+            shape, Material(p.young, p.poisson), p.cup_mass,
+            position=place + turn @ [x, y, CLEARANCE], rotation=turn,
+        )  # fmt: skip
+        world.drive(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))
     return world, turn, place
 
 

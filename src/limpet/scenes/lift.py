@@ -1,7 +1,8 @@
-"""P section 5, 'Different Masses': the cup of `ground` lifts a free rigid block, if it can."""
+"""The cup of `ground` lifts a free rigid block, if it can."""
 
 from __future__ import annotations
 
+import numpy as np
 from pydantic import Field
 
 from limpet.geometry.shapes import box
@@ -24,6 +25,12 @@ class LiftParameters(CupParameters):
         return [*down, (start, bottom), (start + self.rise / self.speed, bottom + self.rise)]
 
 
+def add_ground(world: World, top: np.ndarray, turn: np.ndarray | None = None) -> None:
+    """A fixed plate, the middle of its upper face at `top` [m]."""
+    plate = box(2 * GROUND, 2 * GROUND, 0.02)
+    world.add_rigid(plate, 1.0, name="ground", position=top, rotation=turn, fixed=True)
+
+
 @scene(
     "lift",
     "a cup lifts a rigid block, or lets go when it is too heavy",
@@ -36,13 +43,5 @@ def lift(p: LiftParameters) -> World:
     block = box(0.06, 0.06, 0.03)
     body = world.add_rigid(block, p.block_mass, name="block", position=place, rotation=turn)
     world.watch("block", body)
-    plate = box(2 * GROUND, 2 * GROUND, 0.02)
-    world.add_rigid(
-        plate,
-        1.0,
-        name="ground",
-        position=place + turn @ [0.0, 0.0, -0.03],
-        rotation=turn,
-        fixed=True,
-    )
+    add_ground(world, place + turn @ [0.0, 0.0, -0.03], turn)
     return world

@@ -95,6 +95,15 @@ _CATALOGUE = {
             "limpet.scenes.lift",
             "a cup lifts a rigid block, or lets go when it is too heavy",
         ),
+        SceneEntry("soft-cube", "limpet.scenes.soft_cube", "a cup lifts a highly compliant cube"),
+        SceneEntry(
+            "masses", "limpet.scenes.masses", "one cup or two lift heavy cubes, if they can"
+        ),
+        SceneEntry(
+            "low-friction",
+            "limpet.scenes.low_friction",
+            "a slippery cube is lifted off-centre, slides to a corner and drops",
+        ),
         SceneEntry(
             "toy",
             "limpet.scenes.toy",

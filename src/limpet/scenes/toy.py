@@ -1,4 +1,4 @@
-"""P section 5, 'Toy': a head on a spring, a cup under it; pushed down it sticks, leaks, and jumps."""
+"""P section 5, 'Toy': a head on a spring, a cup under it: pushed it sticks, leaks, and jumps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ToyParameters(SceneParameters):
     "toy",
     "a head on a spring is pushed until its cup sticks; air leaks in and it jumps",
     ToyParameters,
-    expect="sticks when the finger leaves, lets go after a time set by the leak, jumps off the ground",
+    expect="sticks when the finger leaves, lets go after a time set by the leak, jumps up",
 )
 def toy(p: ToyParameters) -> World:
     """A solid base, a spring on it, a rigid head on the spring, and a suction cup under the head.

@@ -1,0 +1,46 @@
+"""P section 5, 'Soft Cube': the cup lifts a cube that is softer than itself."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from limpet.bodies.material import Material
+from limpet.geometry.fine_top import with_fine_top
+from limpet.geometry.shapes import soft_box
+from limpet.scenes.ground import cup_over
+from limpet.scenes.lift import LiftParameters, add_ground
+from limpet.scenes.registry import scene
+from limpet.units import Length, Mass, Positive, Pressure, Time
+from limpet.world import World
+
+
+class SoftCubeParameters(LiftParameters):
+    """Pushed by more than 3.5 mm the cup's dome comes down on the cube: take finer divisions."""
+
+    duration: Time = 4.0
+    block_mass: Positive[Mass] = Field(0.1, description="mass of the cube")
+    cube_young: Positive[Pressure] = Field(5e4, description="Young's modulus of the cube")
+    cube_poisson: float = Field(0.0, gt=-1.0, le=0.5, description="Poisson's ratio of the cube")
+    edge: Positive[Length] = Field(0.045, description="of the cube")
+    divisions: int = Field(4, ge=1, description="cells of 20 nodes along the cube's edges")
+
+
+@scene(
+    "soft-cube",
+    "a cup lifts a highly compliant cube",
+    SoftCubeParameters,
+    expect="both deform when the cup is pressed on; the cube leaves the ground and hangs",
+)
+def soft_cube(p: SoftCubeParameters) -> World:
+    """The cup is pushed on a soft cube that stands on the ground, held, then raised."""
+    world, turn, place = cup_over(p)
+    cells = (p.divisions,) * 3
+    shape = with_fine_top(soft_box(p.edge, p.edge, p.edge, cells, "hex20"), cells, 2)
+    cube = world.add_soft(
+        shape, Material(p.cube_young, p.cube_poisson), p.block_mass,
+        name="cube", position=place, rotation=turn,
+    )  # fmt: skip
+    world.watch("cube_top", cube["top"])
+    world.watch("cube_bottom", cube["bottom"])
+    add_ground(world, place + turn @ [0.0, 0.0, -p.edge], turn)
+    return world
