@@ -6,6 +6,7 @@ from limpet.record.table import Study
 
 BENCHMARKS: dict[str, Study] = {
     "ground": Study("limpet.bench.ground", "time by phase of the ground scene, beside P table 1"),
-    "rows": Study("limpet.bench.rows", "time by phase as the contact rows grow, beside P table 2"),
+    "table1": Study("limpet.bench.table1", "time by phase of P's scenes, beside its table 1"),
+    "table2": Study("limpet.bench.table2", "time as the collision mesh grows, beside P table 2"),
     "table-m": Study("limpet.bench.table_m", "time of mixed and other tets, beside M table 1"),
 }

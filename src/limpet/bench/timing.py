@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from limpet.errors import LimpetError
 from limpet.record.history import PHASES
 from limpet.report import StepReport
 from limpet.simulation import Simulation
@@ -19,6 +20,7 @@ from limpet.simulation import Simulation
 Array = np.ndarray
 
 STEPS = 150  # as in P section 5.1
+SUCTION = 0.01  # share of the atmosphere that a cavity's pressure lies below it
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,15 @@ def time_steps(
         converged=all(r.converged for r in reports),
         repeats=repeats,
     )
+
+
+def suction_begins(simulation: Simulation, within: int = 3000) -> float:
+    """[s] The time of the first step that ends with a cavity in suction; found by running."""
+    lowest = (1.0 - SUCTION) * simulation.world.atmosphere.pressure
+    for report in _first(simulation, within):
+        if any(c.pressure < lowest for c in report.cavities):
+            return report.time
+    raise LimpetError(f"no suction within {within} steps: give the row its start")
 
 
 def _timed(simulation: Simulation, start: float) -> list[StepReport]:

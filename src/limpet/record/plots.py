@@ -17,7 +17,7 @@ from limpet.record.summary import Summary
 ATMOSPHERE = 101.325  # [kPa]
 
 # column, what is written at its axis, SI -> that unit, colour
-_CURVES = (
+CURVES = (
     ("pressure", "pressure [kPa]", 1e-3, "#1f5fa8"),
     ("volume", "volume [mm³ = µL]", 1e9, "#2a8a57"),
     ("air", "air [µmol]", 1e6, "#8a4fa3"),
@@ -36,7 +36,7 @@ def plot_history(rows: list[Row], summary: Summary, path: Path) -> None:
     """Draw the curves over time, with the peak and the release marked if there is suction."""
     sucks = summary.min_pressure is not None or not summary.watched
     watched = [(name, _label(name), 1.0, "#1f5fa8") for name in summary.watched]
-    curves = (*(_CURVES if sucks else ()), *watched)
+    curves = (*(CURVES if sucks else ()), *watched)
     figure = new_figure(8.0, 2.2 * len(curves))
     axes = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0].tolist()
     time = column(rows, "time")
@@ -58,7 +58,7 @@ def _label(name: str) -> str:
 
 def _mark_suction(axes: list[Axes], summary: Summary) -> None:
     axes[0].axhline(ATMOSPHERE, color="0.6", lw=0.8, ls=":")
-    axes[len(_CURVES) - 1].axhline(0.0, color="0.6", lw=0.8)
+    axes[len(CURVES) - 1].axhline(0.0, color="0.6", lw=0.8)
     if summary.peak_time is not None and summary.peak_pull_force is not None:
         _mark(axes, summary.peak_time, f"peak {summary.peak_pull_force:.1f} N", "right")
     if summary.release_time is not None:

@@ -8,6 +8,12 @@ STUDIES: dict[str, Study] = {
     "robustness": Study(
         "limpet.reproduce.robustness", "the peak force is a property of the cup, not of the solver"
     ),
+    "fig4": Study(
+        "limpet.reproduce.fig4", "pressure, volume and air while a cuboid is lifted (P figure 4)"
+    ),
+    "fig9": Study(
+        "limpet.reproduce.fig9", "the ground scene on finer meshes and at other steps (P figure 9)"
+    ),
     "bunny": Study(
         "limpet.reproduce.bunny", "volume and tail of a swinging bunny (M figures 5, 6)"
     ),
