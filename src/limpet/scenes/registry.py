@@ -105,6 +105,11 @@ _CATALOGUE = {
             "a slippery cube is lifted off-centre, slides to a corner and drops",
         ),
         SceneEntry(
+            "pick-and-place",
+            "limpet.scenes.pick_and_place",
+            "a cup on an arm picks an apple and leaves it in a box by pushing it on the wall",
+        ),
+        SceneEntry(
             "toy",
             "limpet.scenes.toy",
             "a head on a spring is pushed until its cup sticks; air leaks in and it jumps",
