@@ -2,6 +2,7 @@
 
 from limpet.geometry.bricks import cantilever, hinge, spine
 from limpet.geometry.cup import PROFILES, CupProfile, cup
+from limpet.geometry.objects import apple, can, compartment_box, ring
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
 from limpet.geometry.tentacle import tentacle
@@ -13,15 +14,19 @@ __all__ = [
     "CupProfile",
     "RigidShape",
     "SoftShape",
+    "apple",
     "box",
     "bunny",
+    "can",
     "cantilever",
     "coil_spring",
+    "compartment_box",
     "cup",
     "fill",
     "fill_ratio",
     "hinge",
     "quadruped",
+    "ring",
     "serpent",
     "soft_box",
     "solid",

@@ -78,7 +78,7 @@ def _bunny_scan() -> tuple[Array, Array]:
             tri_verts=np.ascontiguousarray(triangles, dtype=np.uint64),
         )
     )
-    return _arrays(scan.simplify(1e-3 * float(np.ptp(points, axis=0).max())))
+    return arrays(scan.simplify(1e-3 * float(np.ptp(points, axis=0).max())))
 
 
 def torus(
@@ -142,7 +142,7 @@ def quadruped(
     for x in (-0.16, 0.29):
         for y in (-0.08, 0.08):
             parts.append(Manifold.cylinder(0.4, 0.055, 0.07, 48).translate((x, y, 0.0)))
-    surface = _arrays(Manifold.batch_boolean(parts, OpType.Add).refine_to_length(0.02))
+    surface = arrays(Manifold.batch_boolean(parts, OpType.Add).refine_to_length(0.02))
     dense, triangles = surface[0] * length, surface[1]
     shape = solid(*stuffed(dense, triangles, nodes, inner, 0.84, "quadruped"), "quadruped", order)
     head = dense[dense[:, 0].argmin()]
@@ -184,7 +184,7 @@ def _tube(centres: Array, radii: Array, closed: bool, sides: int = 48) -> tuple[
     return np.concatenate([points, centres[[0, -1]]]), np.concatenate([quads, *caps])
 
 
-def _arrays(body: Manifold) -> tuple[Array, Array]:
+def arrays(body: Manifold) -> tuple[Array, Array]:
     mesh = body.to_mesh64()
     return np.array(mesh.vert_properties[:, :3]), np.array(mesh.tri_verts).astype(np.int32)
 

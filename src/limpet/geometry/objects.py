@@ -1,0 +1,170 @@
+"""Rigid things that suction cups pick up and put down: apple, can, ring, box with compartments.
+
+They stand on z = 0, in the middle of x and y. Facets that a rim is to seal on must be small: the
+middle of one of edge L lies L^2 / 6R below the true surface of radius R, which has to stay under
+the sealing distance (0.05 mm by default).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from manifold3d import Manifold, OpType
+from scipy.spatial import ConvexHull
+
+from limpet.errors import LimpetError, require_positive
+from limpet.geometry.cup import strip
+from limpet.geometry.shapes import Array, RigidShape
+from limpet.geometry.solids import arrays
+
+DIMPLES = ((0.28, 0.35), (0.16, 0.3))  # at stalk and blossom: depth in radii, width in radians
+LOBES = 5, 0.03  # round the blossom, and how high in radii: it stands on them, and seals nothing
+LOBE_WIDTH = 0.35  # [rad]
+GROWTH = 1.4  # of a facet from one ring to the next, away from where they are fine
+
+
+def apple(
+    diameter: float = 0.07,
+    *,
+    lying: bool = True,
+    fine: float = 0.0028,  # [m] facets near the uppermost point
+    reach: float = 0.02,  # [m] how far from there they are fine
+    coarse: float = 0.016,  # [m] elsewhere
+) -> RigidShape:
+    """An apple: round cheeks, a dimple at the stalk and one below.
+
+    `lying` on a cheek, the stalk along x, so that a cup finds the other cheek on top; else it
+    stands, the stalk's dimple up.
+    """
+    sizes = (("diameter", diameter), ("fine", fine), ("reach", reach), ("coarse", coarse))
+    for label, value in sizes:
+        require_positive(f"apple {label}", value, " m")
+    if not fine <= coarse <= diameter / 3.0:
+        raise LimpetError(
+            f"apple fine = {fine:g} m, coarse = {coarse:g} m: expected fine at most coarse, and "
+            f"that at most a third of the diameter, {diameter / 3.0:.3g} m"
+        )
+    radius = diameter / 2.0
+    way = _directions(fine / radius, reach / radius, coarse / radius)
+    stalk, right, front = (0, 1, 2) if lying else (2, 0, 1)
+    from_stalk = np.arccos(np.clip(way[:, stalk], -1.0, 1.0))
+    from_blossom, round_it = np.pi - from_stalk, np.arctan2(way[:, front], way[:, right])
+    (deep, wide), (low, narrow), (lobes, high) = *DIMPLES, LOBES
+    bumps = from_blossom**2 * np.exp(-((from_blossom / LOBE_WIDTH) ** 2)) * np.cos(lobes * round_it)
+    distance = radius * (
+        1.0
+        - deep * np.exp(-((from_stalk / wide) ** 2))
+        - low * np.exp(-((from_blossom / narrow) ** 2))
+        + high * bumps / (LOBE_WIDTH**2 * np.exp(-1.0))
+    )
+    points = distance[:, None] * way
+    return RigidShape("apple", points - [0.0, 0.0, points[:, 2].min()], _hull(way))
+
+
+def _directions(fine: float, reach: float, coarse: float) -> Array:
+    """Unit vectors (n, 3) in rings about z, apart by `fine` [rad] up to `reach`, then wider."""
+    out = [[0.0, 0.0, 1.0]]
+    polar, gap, turned = fine, fine, 0.0
+    while polar < np.pi - 0.6 * gap:
+        # no fewer than eight: on six vertices five lobes look like a tilt
+        count = max(round(2.0 * np.pi * np.sin(polar) / gap), 8)
+        angle = 2.0 * np.pi * (np.arange(count) + turned) / count
+        flat = np.sin(polar)
+        out += np.stack(
+            [flat * np.cos(angle), flat * np.sin(angle), np.full(count, np.cos(polar))], axis=1
+        ).tolist()
+        turned = 0.5 - turned
+        if polar > reach:
+            gap = min(GROWTH * gap, coarse)
+        polar += 0.87 * gap  # the height of a triangle
+    return np.array([*out, [0.0, 0.0, -1.0]])
+
+
+def _hull(x: Array) -> Array:
+    """The triangles of a convex surface, outward."""
+    t = ConvexHull(x).simplices.astype(np.int32)
+    a, b, c = (x[t[:, k]] for k in range(3))
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a + b + c) < 0.0
+    t[inward] = t[inward][:, [0, 2, 1]]
+    return t
+
+
+def can(
+    radius: float = 0.033, height: float = 0.115, *, lying: bool = False, sides: int = 64
+) -> RigidShape:
+    """A drinks can; `lying` along y instead of standing."""
+    require_positive("can radius", radius, " m")
+    require_positive("can height", height, " m")
+    points, triangles = _revolved([(radius, 0.0), (radius, height)], _sides("can", sides))
+    if lying:
+        points = points[:, [0, 2, 1]] * [1.0, -1.0, 1.0] + [0.0, height / 2.0, radius]
+    return RigidShape("can", points - [0.0, 0.0, points[:, 2].min()], triangles)
+
+
+def ring(
+    inner: float = 0.02, outer: float = 0.03, height: float = 0.01, *, sides: int = 48
+) -> RigidShape:
+    """A flat ring; inner and outer are radii."""
+    for label, value in (("inner", inner), ("height", height)):
+        require_positive(f"ring {label}", value, " m")
+    if not inner < outer < np.inf:
+        raise LimpetError(f"ring outer = {outer:g} m: expected more than inner = {inner:g} m")
+    section = [(inner, height), (inner, 0.0), (outer, 0.0), (outer, height)]
+    points, triangles = _revolved(section, _sides("ring", sides), closed=True)
+    return RigidShape("ring", points, triangles)
+
+
+def compartment_box(
+    length: float = 0.2,
+    width: float = 0.2,
+    height: float = 0.06,
+    cells: tuple[int, int] = (2, 2),
+    wall: float = 0.004,
+) -> RigidShape:
+    """A box without a lid, parted by walls into cells along x and y; sizes are those outside."""
+    sizes = (("length", length), ("width", width), ("height", height), ("wall", wall))
+    for label, value in sizes:
+        require_positive(f"compartment box {label}", value, " m")
+    if min(cells) < 1:
+        raise LimpetError(f"compartment box cells = {cells}: expected two whole numbers from 1 up")
+    rooms = [(size - (n + 1) * wall) / n for size, n in zip((length, width), cells)]
+    if min(*rooms, height - wall) <= 0.0:
+        raise LimpetError(
+            f"compartment box wall = {wall:g} m: leaves no room for {cells[0]} x {cells[1]} cells"
+        )
+    box = Manifold.cube((length, width, height)).translate((-length / 2.0, -width / 2.0, 0.0))
+    room = Manifold.cube((rooms[0], rooms[1], 2.0 * height))
+    for i in range(cells[0]):
+        for j in range(cells[1]):
+            x = -length / 2.0 + wall + i * (rooms[0] + wall)
+            y = -width / 2.0 + wall + j * (rooms[1] + wall)
+            box = Manifold.batch_boolean([box, room.translate((x, y, wall))], OpType.Subtract)
+    return RigidShape("compartment box", *arrays(box))
+
+
+def _sides(name: str, sides: int) -> int:
+    if sides < 6:
+        raise LimpetError(f"{name} sides = {sides}: expected 6 or more")
+    return sides
+
+
+def _revolved(
+    section: list[tuple[float, float]], sides: int, closed: bool = False
+) -> tuple[Array, Array]:
+    """The surface of (r, z) corners turned about z: from below up, or round a `closed` section."""
+    steps = np.arange(float(sides))
+    angle = 2.0 * np.pi * steps / sides
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    points = [np.column_stack([r * circle, np.full(sides, z)]) for r, z in section]
+    loops = [list(range(k * sides, (k + 1) * sides)) for k in range(len(section))]
+    triangles: list[tuple[int, int, int]] = []
+    for one, two in pairwise([*loops, loops[0]] if closed else loops):
+        triangles += strip(one, steps, two, steps, sides)
+    if not closed:
+        below, above = sides * len(section), sides * len(section) + 1
+        points.append(np.array([[0.0, 0.0, section[0][1]], [0.0, 0.0, section[-1][1]]]))
+        first, last = loops[0], loops[-1]
+        triangles += [(below, first[(a + 1) % sides], first[a]) for a in range(sides)]
+        triangles += [(above, last[a], last[(a + 1) % sides]) for a in range(sides)]
+    return np.concatenate(points), np.array(triangles, dtype=np.int32)

@@ -1,0 +1,106 @@
+"""Rigid things to pick up: closed, as large as told, facets fine where they must be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from limpet.errors import LimpetError
+from limpet.geometry.check import check_surface
+from limpet.geometry.objects import apple, can, compartment_box, ring
+from limpet.geometry.shapes import box
+from limpet.geometry.surface import volume
+from limpet.simulation import Simulation
+from limpet.world import World
+
+SEALING = 5e-5  # [m]
+
+
+def inside(shape) -> float:
+    check_surface(shape.points, shape.triangles, shape.name)
+    assert shape.points[:, 2].min() == pytest.approx(0.0, abs=1e-12)
+    return volume(shape.points, shape.triangles)
+
+
+@pytest.mark.parametrize("lying", [True, False])
+@pytest.mark.parametrize("diameter", [0.05, 0.07, 0.1])
+def test_an_apple_is_a_ball_with_two_dimples(diameter, lying):
+    shape = apple(diameter, lying=lying)
+    ball = np.pi / 6.0 * diameter**3
+    assert 0.85 * ball < inside(shape) < ball
+    assert len(shape.points) < 500
+    across = shape.points[:, 1]
+    assert np.ptp(across) == pytest.approx(diameter, rel=0.05)
+
+
+def test_the_upper_cheek_is_smooth_enough_to_seal_on():
+    shape = apple(0.07)
+    centre = np.array([0.0, 0.0, 0.035])
+    corners = shape.points[shape.triangles]
+    near = np.linalg.norm((corners.mean(axis=1) - centre)[:, :2], axis=1) < 0.018
+    near &= corners.mean(axis=1)[:, 2] > 0.035
+    assert near.sum() > 60
+    below = 0.035 - np.linalg.norm(corners[near].mean(axis=1) - centre, axis=1)
+    assert 0.0 < below.max() < SEALING
+
+
+def test_a_standing_apple_rests_on_its_lobes_and_seals_no_air_below():
+    world = World()
+    world.add_rigid(apple(lying=False), 0.15, position=(0.0, 0.0, 1e-4))
+    world.add_rigid(box(0.2, 0.2, 0.02), 1.0, fixed=True)
+    reports = list(Simulation(world, h=0.01).run(0.6))
+    assert reports[-1].touching == 3
+    assert all(r.cavities == () for r in reports)
+
+
+@pytest.mark.parametrize("sides, lying", [(64, False), (64, True), (20, False)])
+def test_a_can_is_a_prism(sides, lying):
+    shape = can(0.033, 0.115, sides=sides, lying=lying)
+    area = 0.5 * sides * 0.033**2 * np.sin(2.0 * np.pi / sides)
+    assert inside(shape) == pytest.approx(area * 0.115)
+    assert len(shape.points) == 2 * sides + 2
+    assert np.ptp(shape.points[:, 1 if lying else 2]) == pytest.approx(0.115)
+    assert sides < 64 or 0.033 * (1.0 - np.cos(np.pi / sides)) < SEALING
+
+
+@settings(max_examples=10, deadline=None)
+@given(inner=st.floats(0.001, 0.1), more=st.floats(1e-3, 0.1), height=st.floats(1e-3, 0.1))
+def test_a_ring_is_a_hollow_prism(inner, more, height):
+    shape = ring(inner, inner + more, height, sides=24)
+    area = 12 * np.sin(2.0 * np.pi / 24) * ((inner + more) ** 2 - inner**2)
+    assert inside(shape) == pytest.approx(area * height, rel=1e-9)
+
+
+@pytest.mark.parametrize("cells", [(1, 1), (2, 2), (3, 1), (2, 4)])
+def test_a_compartment_box_is_walls_and_floor(cells):
+    length, width, height, wall = 0.2, 0.16, 0.06, 0.004
+    shape = compartment_box(length, width, height, cells, wall)
+    rooms = (length - (cells[0] + 1) * wall) * (width - (cells[1] + 1) * wall)
+    assert inside(shape) == pytest.approx(length * width * height - rooms * (height - wall))
+    assert len(shape.points) == 8 + 8 * cells[0] * cells[1]
+    # open at the top: the floor of the first cell looks up
+    low = np.array([-length / 2 + 1.5 * wall, -width / 2 + 1.5 * wall])
+    corners = shape.points[shape.triangles]
+    floor = np.all(np.isclose(corners[:, :, 2], wall), axis=1)
+    assert floor.sum() == 2 * cells[0] * cells[1]
+    assert corners[floor][:, :, :2].min(axis=(0, 1)) == pytest.approx(low - 0.5 * wall)
+
+
+@pytest.mark.parametrize(
+    "make, says",
+    [
+        (lambda: apple(0.0), "apple diameter = 0 m"),
+        (lambda: apple(fine=0.02), "apple fine = 0.02 m, coarse = 0.016 m: expected fine"),
+        (lambda: can(radius=-1.0), "can radius = -1 m"),
+        (lambda: can(sides=4), "can sides = 4: expected 6 or more"),
+        (lambda: ring(0.03, 0.02), "ring outer = 0.02 m: expected more than inner"),
+        (lambda: compartment_box(cells=(0, 1)), "compartment box cells = .0, 1."),
+        (lambda: compartment_box(wall=0.1), "compartment box wall = 0.1 m: leaves no room"),
+    ],
+)
+def test_wrong_wishes_are_refused_in_one_line(make, says):
+    with pytest.raises(LimpetError, match=says) as caught:
+        make()
+    assert "\n" not in str(caught.value)
