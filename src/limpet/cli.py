@@ -148,9 +148,8 @@ def reproduce(
 
 def _run(scene: Scene, folder: Path, force: bool, plots: bool) -> Summary:
     from limpet.record.run import record_run
-    from limpet.simulation import Simulation
 
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     with _progress() as progress:
         return record_run(
             scene,

@@ -92,7 +92,7 @@ def _time(row: Row, element: str | None, tick: Ticker) -> Timing:
 
     def build() -> Simulation:
         scene = load(row.scene, {**row.parameters, **chosen})
-        return Simulation(scene.world, h=scene.h)
+        return scene.simulation()
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # P's tets lock; here they are only timed

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from limpet.errors import LimpetError, suggest
-from limpet.units import Quantity, Time, explain, show
+from limpet.units import Length, Quantity, Time, explain, show
 
 if TYPE_CHECKING:
-    from limpet.simulation import World
+    from limpet.simulation import Simulation
+    from limpet.world import World
 
 
 class SceneParameters(BaseModel):
@@ -31,6 +32,8 @@ class SceneParameters(BaseModel):
 
     h: Time = 0.01
     duration: Time
+    sealing: Length = Field(5e-5, gt=0.0, description="gaps below this are closed to air")
+    ring: str = Field("outer", description="where in the contact ring the pressure ends")
 
     # Here and not in the types of the fields, because a scene restates `duration` with its default.
     @field_validator("h", "duration")
@@ -61,6 +64,13 @@ class Scene:
     h: float  # [s]
     duration: float  # [s]
     expect: str  # what must happen
+
+    def simulation(self, **settings: Any) -> Simulation:
+        """The scene, ready to step; `settings` are those of limpet.Settings."""
+        from limpet.simulation import Settings, Simulation
+
+        own = {"sealing": self.parameters.sealing, "ring": self.parameters.ring}
+        return Simulation(self.world, h=self.h, settings=Settings(**{**own, **settings}))
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,11 @@ _CATALOGUE = {
             "pick-and-place",
             "limpet.scenes.pick_and_place",
             "a cup on an arm picks an apple and leaves it in a box by pushing it on the wall",
+        ),
+        SceneEntry(
+            "tentacle",
+            "limpet.scenes.tentacle",
+            "an octopus arm falls gently on a can, some suckers seal, and it lifts the can",
         ),
         SceneEntry(
             "toy",

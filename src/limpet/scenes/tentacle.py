@@ -1,0 +1,63 @@
+"""P section 5, 'Octopus Tentacle': an arm with suckers falls on a can and lifts it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from limpet.bodies.material import Material
+from limpet.bodies.motion import path
+from limpet.geometry.objects import can
+from limpet.geometry.shapes import box
+from limpet.geometry.tentacle import tentacle as tentacle_shape
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import Length, Mass, Positive, Pressure, Time
+from limpet.world import World
+
+CLEARANCE = 2e-3  # [m] between the suckers and the can at the start
+
+
+class TentacleParameters(SceneParameters):
+    duration: Time = 3.0
+    sealing: Length = Field(1e-4, gt=0.0, description="gaps below this are closed to air")
+    young: Positive[Pressure] = Field(1e5, description="Young's modulus of the tentacle")
+    poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the tentacle")
+    tentacle_mass: Positive[Mass] = Field(0.06, description="mass of the tentacle")
+    suckers: int = Field(7, ge=1, description="suckers on the tentacle")
+    can_mass: Positive[Mass] = Field(0.02, description="mass of the can: an empty one")
+    radius: Positive[Length] = Field(0.033, description="of the can")
+    friction: float = Field(0.5, ge=0.0, description="between all bodies")
+    drop: Positive[Length] = Field(0.02, description="how far the root goes down")
+    rise: Positive[Length] = Field(0.08, description="how far it goes up again")
+
+
+@scene(
+    "tentacle",
+    "an octopus arm falls gently on a can, some suckers seal, and it lifts the can",
+    TentacleParameters,
+    expect="some suckers seal on the can; the can leaves the ground and hangs from them",
+)
+def tentacle(p: TentacleParameters) -> World:
+    """An octopus tentacle falls gently onto a can; some of its suckers flatten on it and seal.
+
+    Then its root is raised, and the sealed suckers lift the can. The can lies between two blocks
+    that keep it from rolling away.
+    """
+    world = World(friction=p.friction)
+    shape = tentacle_shape(suckers=p.suckers)
+    length = float(shape.points[:, 0].max())
+    world.add_rigid(box(0.5, 0.5, 0.02), 5.0, name="ground", fixed=True)
+    tin = world.add_rigid(
+        can(p.radius, lying=True), p.can_mass, name="can", position=(0.55 * length, 0.0, 0.0)
+    )
+    top = float(tin.shape.points[:, 2].max())
+    arm = world.add_soft(
+        shape, Material(p.young, p.poisson), p.tentacle_mass, name="tentacle",
+        position=(0.0, 0.0, top + CLEARANCE),
+    )  # fmt: skip
+    down = -p.drop
+    world.drive(
+        arm["root"],
+        path([(0.0, 0.0), (0.6, down), (1.0, down), (2.6, down + p.rise)]),
+    )
+    world.watch("can", tin)
+    return world
