@@ -2,6 +2,7 @@
 
 from limpet.geometry.bricks import cantilever, hinge, spine
 from limpet.geometry.cup import PROFILES, CupProfile, cup
+from limpet.geometry.files import load_mesh, soft_mesh
 from limpet.geometry.objects import apple, can, compartment_box, ring
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
@@ -25,10 +26,12 @@ __all__ = [
     "fill",
     "fill_ratio",
     "hinge",
+    "load_mesh",
     "quadruped",
     "ring",
     "serpent",
     "soft_box",
+    "soft_mesh",
     "solid",
     "spine",
     "tentacle",
