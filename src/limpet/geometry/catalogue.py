@@ -2,6 +2,8 @@
 
 from limpet.geometry.bricks import cantilever, hinge, spine
 from limpet.geometry.cup import PROFILES, CupProfile, cup
+from limpet.geometry.files import load_mesh, soft_mesh
+from limpet.geometry.jelly import half_with_hole, jelly_half, tunnel_cube
 from limpet.geometry.objects import apple, can, compartment_box, ring
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
@@ -24,14 +26,19 @@ __all__ = [
     "cup",
     "fill",
     "fill_ratio",
+    "half_with_hole",
     "hinge",
+    "jelly_half",
+    "load_mesh",
     "quadruped",
     "ring",
     "serpent",
     "soft_box",
+    "soft_mesh",
     "solid",
     "spine",
     "tentacle",
     "torus",
+    "tunnel_cube",
     "wrap",
 ]

@@ -14,7 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from limpet.errors import LimpetError, require_positive
-from limpet.geometry.cells import CELLS, hex20_shape, mesh_of
+from limpet.geometry.cells import CELLS, mesh_of
+from limpet.geometry.embedded import Vertices
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary
 from limpet.geometry.strips import strip
 
@@ -195,21 +196,10 @@ class _Arm:
 
     def collision(self, hexes: Array, rim_vertices: int) -> Binding:
         """Fine rings along each sucker's wall; elsewhere the cells' corners."""
-        start, nodes, weights = [0], [np.empty(0, np.int32)], [np.empty(0)]
-        at_node: dict[int, int] = {}
-
-        def vertex(own: Array, share: Array) -> int:
-            used = np.abs(share) > 1e-12
-            nodes.append(own[used])
-            weights.append(share[used])
-            start.append(start[-1] + int(used.sum()))
-            return len(start) - 2
+        vertices = Vertices()
 
         def corner(*key: float) -> int:
-            n = self.node(*key)
-            if n not in at_node:
-                at_node[n] = vertex(np.array([n], np.int32), np.ones(1))
-            return at_node[n]
+            return vertices.at_node(self.node(*key))
 
         t = (2.0 * np.arange(rim_vertices) + 1.0) / rim_vertices - 1.0  # alike in their sectors
         angles = (2.0 * np.arange(SECTORS)[:, None] + 1.0 + t).ravel()
@@ -219,7 +209,7 @@ class _Arm:
             # from the roof down the inner face, over the rim, up the outer face
             rings = [
                 [
-                    vertex(cell, hex20_shape(np.array([across, s, up])))
+                    vertices.in_cell(cell, (across, s, up))
                     for cell in (hexes[self.wall[k, sector]] for sector in range(SECTORS))
                     for s in t
                 ]
@@ -251,7 +241,4 @@ class _Arm:
             quads.append((low[-2.0][0], low[-2.0][1], high[-2.0][1], high[-2.0][0]))
             quads.append((low[2.0][1], low[2.0][0], high[2.0][0], high[2.0][1]))
             triangles += [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
-        return Binding(
-            np.array(triangles, np.int32), np.array(start, np.int32),
-            np.concatenate(nodes).astype(np.int32), np.concatenate(weights),
-        )  # fmt: skip
+        return vertices.bind(np.array(triangles))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import ndimage
-from scipy.spatial import cKDTree
 
 from limpet.errors import LimpetError, MeshError, require_positive
-from limpet.geometry.bricks import bricks
-from limpet.geometry.cells import HEX8, HEX_EDGES, HEX_SHAPES, mesh_of
+from limpet.geometry.cells import HEX8, HEX_EDGES
 from limpet.geometry.check import check_surface
-from limpet.geometry.grids import quadratic_hexes, structured
+from limpet.geometry.embedded import Bricks, Lines, embed, hexahedra, layers
+from limpet.geometry.grids import structured
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary
 from limpet.geometry.surface import triangle_normals, volume
 
@@ -40,60 +39,34 @@ def wrap(
     for contact, the same one if not given. Voxels that join parts which are apart are refused
     unless `joined`. Regions: bottom, top (the faces of the lowest and the highest voxels).
     """
-    kind = _hexahedra(element, "hex8", name)
+    kind = hexahedra(element, "hex8", name)
     require_positive(f"{name} size", size, " m")
     x = np.ascontiguousarray(points, dtype=float)
     surface = check_surface(x, triangles, name)
     filled, lines = _voxels(x, surface.triangles, size, name)
-    nodes, hexes, place = bricks(filled, lines)
     parts = ndimage.label(filled)[1]
     if parts > 1:
         raise MeshError(
             f"{name} falls into {parts} parts at size = {size:g} m: expected one body; "
             "take a smaller size, or wrap its parts one by one"
         )
+    body = Bricks(filled, lines, kind, name)
     # The surface's Euler number is twice that of its solid.
-    euler = (len(x) - len(surface.edges) + len(surface.triangles)) // 2
-    if not joined and _euler(hexes) != euler:
+    solid = (len(x) - len(surface.edges) + len(surface.triangles)) // 2
+    if not joined and _euler(body.cells[:, :8]) != solid:
         raise MeshError(
             f"{name} size = {size:g} m: its voxels join parts that are apart, or close a hole "
-            f"(Euler number {_euler(hexes)}, of the solid {euler}); take a smaller size, or "
-            "joined=True"
+            f"(Euler number {_euler(body.cells[:, :8])}, of the solid {solid}); take a smaller "
+            "size, or joined=True"
         )
-    centres = np.stack([0.5 * (a[1:] + a[:-1])[i] for a, i in zip(lines, place.T)], axis=1)
-    spacing = np.array([a[1] - a[0] for a in lines])
-    tree = cKDTree(centres)
-    if kind == "hex20":
-        nodes, hexes = quadratic_hexes(nodes, hexes)
-
-    def bound(p: Array, t: Array) -> Binding:
-        cell = tree.query(p, p=np.inf)[1]  # of equal edges: the one that holds p
-        return embed(kind, hexes, cell, 2.0 * (p - centres[cell]) / spacing, t)
-
-    skin = bound(x, surface.triangles)
+    skin = body.bind(x, surface.triangles)
     touched = skin
     if collision is not None:
         coarse = np.ascontiguousarray(collision[0], dtype=float)
-        away = tree.query(coarse, p=np.inf)[0].max()
-        if away > 0.5 * size * (1.0 + 1e-6):
-            raise MeshError(
-                f"{name} collision surface stands {away - 0.5 * size:.3g} m outside the voxels: "
-                "expected one inside them; take a surface nearer to the fine one"
-            )
-        touched = bound(coarse, check_surface(coarse, collision[1], f"{name} collision").triangles)
-    return SoftShape(name, nodes, {kind: hexes}, touched, skin, _layers(nodes), element)
-
-
-def embed(kind: str, cells: Array, cell: Array, xi: Array, triangles: Array) -> Binding:
-    """A surface whose vertex i rides in hexahedron cell[i] at xi[i], in [-1, 1]^3 or a bit off."""
-    weights = HEX_SHAPES[kind](xi)
-    used = np.abs(weights) > 1e-12
-    start = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
-    return Binding(
-        np.ascontiguousarray(triangles, dtype=np.int32),
-        start.astype(np.int32),
-        np.ascontiguousarray(cells[cell][used], dtype=np.int32),
-        weights[used],
+        known = check_surface(coarse, collision[1], f"{name} collision surface")
+        touched = body.bind(coarse, known.triangles)
+    return SoftShape(
+        name, body.points, {kind: body.cells}, touched, skin, layers(body.points), element
     )
 
 
@@ -104,25 +77,7 @@ def fill_ratio(shape: SoftShape) -> float:
     return inside / volume(outside.positions(shape.points), outside.triangles)
 
 
-def _hexahedra(element: str | None, default: str, name: str) -> str:
-    kind = mesh_of(element, default, name)
-    if kind not in HEX_SHAPES:
-        raise LimpetError(f"{name} element = '{element}': expected hexahedra (hex8, hex20, hex20p)")
-    return kind
-
-
-def _layers(nodes: Array) -> dict[str, Array]:
-    z = nodes[:, 2]
-    near = 1e-6 * np.ptp(z)
-    return {
-        "bottom": np.flatnonzero(z < z.min() + near),
-        "top": np.flatnonzero(z > z.max() - near),
-    }
-
-
-def _voxels(
-    x: Array, triangles: Array, size: float, name: str
-) -> tuple[Array, tuple[Array, Array, Array]]:
+def _voxels(x: Array, triangles: Array, size: float, name: str) -> tuple[Array, Lines]:
     """The voxels (nx, ny, nz) that hold a part of the solid, and the lines of their grid.
 
     One that the surface passes is found by a point on it (the points stand so close that any two
@@ -197,7 +152,7 @@ def coil_spring(
     stiffness is the helical spring's G d^4 / (8 D^3 turns). Regions: bottom, top (the flat ends,
     which are there to be held).
     """
-    kind = _hexahedra(element, "hex20", "coil spring")
+    kind = hexahedra(element, "hex20", "coil spring")
     for label, value in (("radius", radius), ("wire", wire), ("pitch", pitch), ("turns", turns)):
         require_positive(f"coil spring {label}", value)
     if per_turn is None:
