@@ -25,7 +25,7 @@ S = 1e-4
 def case(kit):
     scene = kit.scene(kit.cup(), kit.block(20))
     (mesh,) = detect(scene.walls, scene.x, scene.contacts(), S).cavities
-    return scene, mesh, Candidate(mesh.carrier, mesh.interior, mesh.seal_line)
+    return scene, mesh, Candidate(mesh.rings, mesh.interior, mesh.seal_line)
 
 
 def with_gaps(scene, gap):

@@ -155,7 +155,7 @@ def test_without_common_vertices_the_centre_decides(kit):
     # The same cavity as the block would carry it.
     block = np.flatnonzero(np.hypot(scene.x[:, 0], scene.x[:, 1]) < 0.01)
     block = block[(block >= scene.walls.offset[1]) & (scene.x[block, 2] == 0.0)]
-    seen_by_block = replace(mesh, carrier=1, interior=block, core=block)
+    seen_by_block = replace(mesh, rings=np.array([[1, 0]]), interior=block, core=block)
     assert links([seen_by_block], cup, scene.x).all()
     # Elsewhere: nothing is shared and the old centre is not inside.
     corner = np.full_like(mesh.vertices, scene.walls.offset[1])

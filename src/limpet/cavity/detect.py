@@ -1,9 +1,9 @@
 """Find the cavities between bodies in contact and mesh them (P 4.1, 4.2).
 
-Closed vertices are offset by the sealing distance, the union is taken, and its void shells with
-walls of more than one body are cavities. Where in the contact ring a cavity ends is the ring
-model's choice (`ring.py`), not the cut's. A known cavity is remeshed with one union, a new one with
-two: the first finds it, the second places its edge.
+Closed vertices are offset by the sealing distance, the union of the bodies in contact is taken, and
+its void shells with walls of more than one body are cavities. Where in the contact ring a cavity
+ends is the ring model's choice (`ring.py`), not the cut's. A known cavity is remeshed with one union,
+a new one with two: the first finds it, the second places its edge.
 """
 
 from __future__ import annotations
@@ -14,8 +14,15 @@ from enum import StrEnum
 
 import numpy as np
 
-from limpet.cavity.leak import ring_open, seal_gap
-from limpet.cavity.mapping import cavity_mesh, shell_of_vertices, void_shells
+from limpet.cavity.leak import narrowest, ring_open
+from limpet.cavity.mapping import (
+    Mapped,
+    borders,
+    cavity_mesh,
+    map_shells,
+    shell_of_vertices,
+    void_shells,
+)
 from limpet.cavity.mesh import CavityMesh, Walls, common_air, mean_mesh
 from limpet.cavity.ring import (
     Candidate,
@@ -61,17 +68,20 @@ def detect(
     trees: Sequence[Tree] | None = None,
     lead: Array | None = None,
     grows: Sequence[bool] | None = None,
+    bodies: Sequence[int] | None = None,
 ) -> Detection:
     """The cavities at surface positions x (N, 3) [m].
 
     contacts: within at least the sealing distance [m] at x. trees: fitted to x, one a body; built
     here where missing. lead (n,): of two bodies in contact the one that leads more bears the ring
-    and is moved for the union, as long as it has vertices in the cavity; by default the one that
-    comes first. grows: of each previous cavity, whether it may spread over its ring (no suction).
+    and is moved for the union, as long as its vertices close it; by default the one that comes
+    first. grows: of each previous cavity, whether it may spread over its ring (no suction).
+    bodies: only of these, a group with all that touches it; by default of all.
     """
     if ring is Ring.MIDDLE:
-        return _mean(walls, x, contacts, sealing, previous, trees, lead, grows)
-    search = _Search(walls, x, nearness(contacts, walls), sealing, ring, trees, lead)
+        return _mean(walls, x, contacts, sealing, previous, trees, lead, grows, bodies)
+    near = nearness(contacts, walls)
+    search = _Search(walls, x, near, sealing, ring, trees, lead, bodies)
     return search.run(previous, grows)
 
 
@@ -80,16 +90,41 @@ def needs_detection(contacts: Contacts, sealing: float) -> bool:
     return bool((contacts.gap < sealing).any())
 
 
+def groups(contacts: Contacts, sealing: float, known: Sequence[CavityMesh], n: int) -> Array:
+    """The group of each body, (n,) int, named by its first body (P 4.1).
+
+    Bodies whose contacts are closed are of one group, and so are those round a known cavity.
+    """
+    closed = contacts.gap < sealing
+    pairs = np.unique(np.stack([contacts.body_a[closed], contacts.body_b[closed]], axis=1), axis=0)
+    links = pairs.tolist()
+    for mesh in known:
+        round_it = np.unique(mesh.body).tolist()
+        links += [(round_it[0], b) for b in round_it[1:]]
+    group = np.arange(n)
+    for a, b in links:
+        low, high = sorted((group[a], group[b]))
+        group[group == high] = low
+    return group
+
+
 def seal_gaps(
     walls: Walls, contacts: Contacts, sealing: float, cavities: Sequence[CavityMesh]
 ) -> list[float]:
     """The seal gap of each cavity [m]: the largest over leak paths of the smallest gap."""
     near = nearness(contacts, walls)
-    return [seal_gap(walls, near, sealing, _candidate(mesh)) for mesh in cavities]
+    return [gap for gap, _ in seal_necks(walls, near, sealing, cavities)]
+
+
+def seal_necks(
+    walls: Walls, near: Nearness, sealing: float, cavities: Sequence[CavityMesh]
+) -> list[tuple[float, int]]:
+    """The seal gap of each cavity [m] and the vertex where it is: there the seal will open."""
+    return [narrowest(walls, near, sealing, _candidate(mesh)) for mesh in cavities]
 
 
 def _candidate(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:
-    return Candidate(mesh.carrier, mesh.interior, mesh.seal_line, source, grows)
+    return Candidate(mesh.rings, mesh.interior, mesh.seal_line, source, grows)
 
 
 class _Search:
@@ -104,6 +139,7 @@ class _Search:
         ring: Ring,
         trees: Sequence[Tree] | None,
         lead: Array | None,
+        bodies: Sequence[int] | None,
     ) -> None:
         self.walls, self.near, self.sealing, self.ring = walls, near, sealing, ring
         self.x = np.ascontiguousarray(x, dtype=np.float64)
@@ -114,7 +150,13 @@ class _Search:
         first = np.arange(n)[:, None] < np.arange(n)
         equal = self.rank[:, None] == self.rank
         self.leads = (self.rank[:, None] > self.rank) | (equal & first)
-        self.free: Array = near.gap >= sealing
+        self.closed: Array = near.gap < sealing
+        self.free: Array = ~self.closed
+        self.bodies = range(n) if bodies is None else sorted(bodies)
+        own = np.zeros(n, dtype=bool)
+        own[list(self.bodies)] = True
+        # Centred before the union, so that no digits are lost far from the origin.
+        self.centre = self.x[own[walls.body]].mean(axis=0)
 
     def run(self, previous: Sequence[CavityMesh], grows: Sequence[bool] | None) -> Detection:
         known = [_candidate(m, i, grows is None or grows[i]) for i, m in enumerate(previous)]
@@ -132,10 +174,10 @@ class _Search:
             shells = [s[s >= 0] for s in shells]
             claims = np.bincount(np.concatenate([*shells, np.empty(0, int)]), minlength=len(voids))
             good = [len(s) > 0 and bool((claims[s] == 1).all()) for s in shells]
-            new = self._new(home, np.flatnonzero(voids & (claims != 1)))
+            new = self._new(y, merged, home, np.flatnonzero(voids & (claims != 1)))
             if (all(good) and not new) or count == MOST_UNIONS:
                 found = [
-                    self._mesh(y, merged, s, c, self._core(c, previous), division.seal)
+                    self._mesh(y, merged, home, s, c, previous, division.seal)
                     for c, s, ok in zip(ringed + bare, shells, good)
                     if ok
                 ]
@@ -143,7 +185,7 @@ class _Search:
             # A ring that gave no void of its own is dropped; the next union finds what is there.
             for c, s in zip(ringed, shells):
                 hopeless[c.interior] |= len(s) == 0
-            again = [bool(hopeless[c.interior].any()) for c in new]
+            again = [len(c.rings) == 0 or bool(hopeless[c.interior].any()) for c in new]
             bare = [c for c, ok in zip(bare, good[len(ringed) :]) if ok]
             bare += [c for c, bad in zip(new, again) if bad]
             ringed = [c for c, ok in zip(ringed, good) if ok]
@@ -153,40 +195,34 @@ class _Search:
     def _divide(
         self, ringed: list[Candidate], bare: list[Candidate]
     ) -> tuple[list[Candidate], list[Candidate], Division]:
-        """Give every candidate its ring. Known ones that leak are dropped; new ones try another
-        body as carrier, and go bare when none of them closes."""
+        """Give every candidate its ring. Known ones that leak are dropped; new ones go bare."""
         while True:
             division = divide(self.walls, self.near, self.sealing, ringed, self.ring)
             if division.sealed.all():
                 break
-            keep = []
-            for c, sealed in zip(division.candidates, division.sealed):
-                if sealed:
-                    keep.append(c)
-                elif c.otherwise:
-                    keep.append(replace(c.otherwise[0], otherwise=c.otherwise[1:]))
-                elif c.source < 0:
-                    bare = [*bare, c]
-            ringed = keep
+            ringed = [c for c, ok in zip(division.candidates, division.sealed) if ok]
+            leaky = [c for c, ok in zip(division.candidates, division.sealed) if not ok]
+            bare = bare + [c for c in leaky if c.source < 0]
         for c in division.candidates:
-            self.leads[c.carrier, :] = True
-            self.leads[:, c.carrier] = False
+            self.leads[c.rings[:, 0], c.rings[:, 1]] = True
+            self.leads[c.rings[:, 1], c.rings[:, 0]] = False
         return list(division.candidates), bare, division
 
     def _union(self, division: Division) -> tuple[Array, UnionMesh, Array]:
         walls = self.walls
         shift = offsets(walls, self.near, self.sealing, division, self.leads)
-        y = self.x - self.x.mean(axis=0) + shift  # centred: no digits lost far from the origin
+        y = self.x - self.centre + shift
         merged = union(
             [
-                (y[walls.offset[b] : walls.offset[b + 1]], triangles)
-                for b, triangles in enumerate(walls.own_triangles)
+                (y[walls.offset[b] : walls.offset[b + 1]], walls.own_triangles[b])
+                for b in self.bodies
             ]
         )
+        merged = replace(merged, body=np.asarray(self.bodies, dtype=np.int32)[merged.body])
         return y, merged, void_shells(merged)
 
-    def _new(self, home: Array, shells: Array) -> list[Candidate]:
-        """Candidates for void shells nobody claims: the vertices of their leading body in them.
+    def _new(self, y: Array, merged: UnionMesh, home: Array, shells: Array) -> list[Candidate]:
+        """Candidates for void shells nobody claims: the vertices of their carriers in them.
 
         A shell without any free vertex is a sliver smaller than a triangle, not a cavity.
         """
@@ -194,12 +230,31 @@ class _Search:
         for shell in shells:
             inside = np.flatnonzero(self.free & (home == shell)).astype(np.int32)
             if len(inside):
+                mapped = map_shells(merged, merged.shell == shell, self.walls, y)
                 body = self.walls.body[inside]
-                order = sorted(np.unique(body).tolist(), key=lambda b: (-self.rank[b], b))
-                none = np.empty(0, dtype=np.int32)
-                best, *others = [Candidate(b, inside[body == b], none) for b in order]
-                new.append(replace(best, otherwise=tuple(others)))
+                rings = self._rings(mapped, np.unique(body))
+                if len(rings):
+                    inside = inside[np.isin(body, rings[:, 0])]
+                new.append(Candidate(rings, inside, np.empty(0, dtype=np.int32)))
         return new
+
+    def _rings(self, mapped: Mapped, able: Array, known: Array | None = None) -> Array:
+        """For each two bodies that meet at the edge of a void: which bears the ring, and the other.
+
+        It is the one that leads, of those (`able`) with vertices inside, if its vertex graph closes
+        the edge; else the other one; else nobody. known: pairs that stay as they are.
+        """
+        meets, passes = borders(mapped, self.closed, len(self.rank))
+        rings = [] if known is None else known.tolist()
+        for pair in np.argwhere(np.triu(meets)).tolist():
+            if any(set(ring) == set(pair) for ring in rings):
+                continue
+            pair.sort(key=lambda b: (-self.rank[b], b))
+            for one, other in (pair, pair[::-1]):
+                if one in able and not passes[one, other]:
+                    rings.append([one, other])
+                    break
+        return np.array(rings, dtype=np.int32).reshape(-1, 2)
 
     def _core(self, candidate: Candidate, previous: Sequence[CavityMesh]) -> Array:
         """The free vertices inside; a flattened cavity keeps the core it had."""
@@ -212,24 +267,28 @@ class _Search:
         self,
         y: Array,
         merged: UnionMesh,
+        home: Array,
         shells: Array,
         candidate: Candidate,
-        core: Array,
+        previous: Sequence[CavityMesh],
         seal: Array,
     ) -> CavityMesh:
-        wanted = np.zeros(len(merged.shell_volume), dtype=bool)
+        wanted = np.zeros(len(merged.shell_volume) + 1, dtype=bool)  # the last one: of no shell
         wanted[shells] = True
-        return cavity_mesh(
-            merged,
-            wanted[merged.shell],
-            self.walls,
-            y,
-            self.x,
-            candidate,
-            core,
-            seal,
-            self._closest,
-        )
+        mapped = map_shells(merged, wanted[merged.shell], self.walls, y)
+        within = self.free & wanted[home]
+        if len(candidate.rings):
+            able = np.unique(self.walls.body[within])
+            rings = self._rings(mapped, able, candidate.rings)
+            interior = candidate.interior
+            if len(np.unique(rings[:, 0])) > 1:
+                # What has slid under another body's ring, in or out, only the union can tell.
+                stay = interior[self.closed[interior] | within[interior]]
+                carrier = np.isin(self.walls.body, rings[:, 0])
+                interior = np.union1d(stay, np.flatnonzero(within & carrier)).astype(np.int32)
+            candidate = replace(candidate, rings=rings, interior=interior)
+        core = self._core(candidate, previous)
+        return cavity_mesh(mapped, self.walls, self.x, candidate, core, seal, self._closest)
 
     def _closest(self, body: int, points: Array) -> tuple[Array, Array]:
         own = self.x[self.walls.offset[body] : self.walls.offset[body + 1]]
@@ -270,12 +329,15 @@ def _mean(
     trees: Sequence[Tree] | None,
     lead: Array | None,
     grows: Sequence[bool] | None,
+    bodies: Sequence[int] | None,
 ) -> Detection:
     """Half the pressure falls at the outer edge of the ring, half at the inner one."""
     outer_before = [m.halves[0] if m.halves else m for m in previous]
     inner_before = [half for m in previous for half in (m.halves[1:] or (m,))]
-    outer = detect(walls, x, contacts, sealing, Ring.OUTER, outer_before, trees, lead, grows)
-    inner = detect(walls, x, contacts, sealing, Ring.INNER, inner_before, trees, lead)
+    outer = detect(walls, x, contacts, sealing, Ring.OUTER, outer_before, trees, lead, grows, bodies)
+    inner = detect(
+        walls, x, contacts, sealing, Ring.INNER, inner_before, trees, lead, None, bodies
+    )
     cavities = []
     for mesh in outer.cavities:
         within = [m for m in inner.cavities if common_air([mesh], [m], len(x)).any()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from limpet.cavity.detect import Detection, detect, needs_detection, seal_gaps
+from limpet.cavity.detect import detect, groups, seal_gaps, seal_necks
 from limpet.cavity.gas import Atmosphere
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
 from limpet.cavity.ring import TOUCHING, Nearness, Ring, nearness
@@ -73,18 +73,18 @@ class CavityKeeper:
     def update(self, book: AirBook, x: Array, contacts: Contacts, h: float) -> tuple[AirBook, bool]:
         """Find, remesh and feed the cavities at x; also whether a union was run."""
         near = nearness(contacts, self.walls)
-        pattern = self._pattern(near)
-        remesh = self._must_remesh(book, x, contacts, pattern)
+        pattern = self._pattern(near, book)
+        group = groups(contacts, self.sealing, [c.mesh for c in book.cavities], len(self.lead))
+        due = self._due(book, x, pattern, group)
+        remesh = bool(due.any())
         if remesh:
-            found = detect(
-                self.walls, x, contacts, self.sealing, self.ring,
-                [c.mesh for c in book.cavities], self.trees, self.lead,
-                [c.pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for c in book.cavities],
-            )  # fmt: skip
-            book = replace(self._carry(book, found, x, contacts), pattern=pattern)
-        gaps = seal_gaps(self.walls, contacts, self.sealing, [c.mesh for c in book.cavities])
+            book = self._remesh(book, x, contacts, group, np.unique(group[due]).tolist())
+            stored = book.pattern if len(book.pattern) else np.zeros_like(pattern)
+            seen = np.where(due[self.walls.body], self._pattern(near, book), stored)
+            book = replace(book, pattern=seen)
+        necks = seal_necks(self.walls, near, self.sealing, [c.mesh for c in book.cavities])
         cavities, leaked = [], 0.0
-        for c, gap in zip(book.cavities, gaps):
+        for c, (gap, _) in zip(book.cavities, necks):
             v, gradient = volume_and_gradient(c.mesh, x)
             gained = h * self.leak  # P eq 15
             leaked += gained
@@ -124,47 +124,76 @@ class CavityKeeper:
         book = replace(book, cavities=tuple(cavities), vented=book.vented + vented)
         return book, tuple(reports)
 
-    def _pattern(self, near: Nearness) -> Array:
+    def _pattern(self, near: Nearness, book: AirBook) -> Array:
         """(N,) int8 for every surface vertex: 0 open, 1 within the sealing distance, 2 touching.
 
-        Of two bodies only the one that leads counts: its vertices bear the ring.
+        Of two bodies only the one that leads counts, as its vertices bear the ring, and the one
+        that bears the ring of a known cavity.
         """
-        own, other = self.walls.body, self.walls.body[near.face[:, 0]]
-        leads = (self.lead[own] > self.lead[other]) | (
-            (self.lead[own] == self.lead[other]) & (own <= other)
-        )
-        closed = (near.gap < self.sealing) & leads
+        leads = self.lead[:, None] >= self.lead
+        for c in book.cavities:
+            bearer, other = c.mesh.rings.T
+            leads[bearer, other] = True
+            leads[other, bearer] = self.lead[other] > self.lead[bearer]
+        closed = (near.gap < self.sealing) & leads[self.walls.body, self.walls.body[near.face[:, 0]]]
         return closed.astype(np.int8) + (closed & (near.gap < min(self.sealing, TOUCHING)))
 
-    def _must_remesh(self, book: AirBook, x: Array, contacts: Contacts, pattern: Array) -> bool:
-        """P 4.2, with what counts as a new contact made precise.
+    def _due(self, book: AirBook, x: Array, pattern: Array, group: Array) -> Array:
+        """The bodies (n,) bool whose group is to be united anew (P 4.2).
 
-        Vertices inside a sealed cavity may touch and part as they like; the ring may not change
+        Vertices inside a sealed cavity may touch and part as they like; a ring may not change
         unnoticed, nor may a new ring form elsewhere.
         """
-        if not book.cavities and not needs_detection(contacts, self.sealing):
-            return False
-        if self.every_step or len(book.pattern) != len(pattern):
-            return True
-        if any(c.missing or needs_remesh(c.mesh, x, self.limit) for c in book.cavities):
-            return True
-        changed = (pattern > 0) != (book.pattern > 0)
+        several = np.bincount(group, minlength=len(group))[group] > 1
+        if self.every_step:
+            return several
+        before = book.pattern if len(book.pattern) else np.zeros_like(pattern)
+        due = np.zeros(len(group), dtype=bool)  # by the name of the group
+        changed = (pattern > 0) != (before > 0)
         for c in book.cavities:
             changed[c.mesh.interior] = False
             line = c.mesh.seal_line
-            if np.any(pattern[line] != book.pattern[line]):
-                return True
-        return bool(changed.any())
+            due[group[c.mesh.body[0]]] |= (
+                c.missing > 0
+                or needs_remesh(c.mesh, x, self.limit)
+                or bool(np.any(pattern[line] != before[line]))
+            )
+        due[group[self.walls.body[changed]]] = True
+        return due[group] & several
 
-    def _carry(self, book: AirBook, found: Detection, x: Array, contacts: Contacts) -> AirBook:
+    def _remesh(
+        self, book: AirBook, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
+    ) -> AirBook:
+        """Unite the groups that are due, and hand on the air of their cavities."""
+        for name in due:
+            mine = [c for c in book.cavities if group[c.mesh.body[0]] == name]
+            found = detect(
+                self.walls, x, contacts, self.sealing, self.ring,
+                [c.mesh for c in mine], self.trees, self.lead,
+                [c.pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for c in mine],
+                np.flatnonzero(group == name).tolist(),
+            )  # fmt: skip
+            others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
+            book = self._carry(book, mine, found.cavities, x, contacts)
+            cavities = sorted([*others, *book.cavities], key=lambda c: c.id)
+            book = replace(book, cavities=tuple(cavities))
+        return book
+
+    def _carry(
+        self,
+        book: AirBook,
+        old: Sequence[Trapped],
+        found: Sequence[CavityMesh],
+        x: Array,
+        contacts: Contacts,
+    ) -> AirBook:
         """Hand the air on to the cavities found; what was only missed now keeps its mesh."""
-        old = book.cavities
-        link = links([c.mesh for c in old], found.cavities, x)
+        link = links([c.mesh for c in old], found, x)
         ringed = np.array([len(c.mesh.seal_line) > 0 for c in old], dtype=bool)
-        bare = np.array([len(m.seal_line) == 0 for m in found.cavities], dtype=bool)
+        bare = np.array([len(m.seal_line) == 0 for m in found], dtype=bool)
         # a ring that has come apart is no cavity, even where folded walls still enclose a void
         keep = ~(bare & link[ringed].any(axis=0))
-        new = [m for m, ok in zip(found.cavities, keep) if ok]
+        new = [m for m, ok in zip(found, keep) if ok]
         link = link[:, keep]
         # a leak path along which nothing is even near is open beyond doubt; else wait a step
         lost = [i for i, c in enumerate(old) if not link[i].any() and c.missing < PATIENCE]
@@ -178,7 +207,7 @@ class CavityKeeper:
         trapped = self.atmosphere.pressure * volumes / self.atmosphere.rt
         air = Air(
             np.array([c.id for c in old], dtype=np.int64),
-            np.array([c.air for c in old]),
+            np.array([c.air for c in old], dtype=float),
             book.next_id,
         )
         after, ledger = carry_air(air, link, volumes, trapped)

@@ -1,4 +1,4 @@
-"""How well a contact ring seals: the widest leak path from a cavity to the outside."""
+"""How well the contact rings seal: the widest leak path from a cavity to the outside."""
 
 from __future__ import annotations
 
@@ -8,27 +8,41 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.mesh import Walls
-from limpet.cavity.ring import Candidate, Nearness
+from limpet.cavity.ring import NOBODY, Candidate, Nearness, covering
 
 Array = np.ndarray
 
 
-def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> float:
-    """The largest over leak paths of the smallest gap [m]; `sealing` or more: the ring is open.
+def narrowest(
+    walls: Walls, near: Nearness, sealing: float, candidate: Candidate
+) -> tuple[float, int]:
+    """The gap [m] and the vertex at which the best leak path is narrowest: there it will open.
 
-    Paths run over the carrier's vertices from the interior to the outside. A flattened cavity
-    starts at the interior vertices farthest from the outside.
+    Paths run over the carriers' vertices from the interior to the outside; -inf and NOBODY where
+    there is none. A flattened cavity starts at the interior vertices farthest from the outside.
     """
-    return _widest(
+    if len(candidate.rings) == 0:
+        return -np.inf, NOBODY
+    carriers = candidate.rings[:, 0]
+    gap, vertex = _widest(
         walls.vertex_start,
         walls.neighbours,
+        walls.body,
+        walls.body[near.face[:, 0]],
+        covering(walls, [candidate])[0],
         near.gap,
         sealing,
         candidate.interior,
         candidate.seal_line,
-        walls.offset[candidate.carrier],
-        walls.offset[candidate.carrier + 1],
+        walls.offset[carriers.min()],
+        walls.offset[carriers.max() + 1],
     )
+    return float(gap), int(vertex)
+
+
+def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> float:
+    """The largest over leak paths of the smallest gap [m]; `sealing` or more: a ring is open."""
+    return narrowest(walls, near, sealing, candidate)[0]
 
 
 def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> bool:
@@ -40,13 +54,16 @@ def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate
 def _widest(
     start: Array,
     neighbours: Array,
+    body: Array,
+    other: Array,
+    covers: Array,
     gap: Array,
     sealing: float,
     interior: Array,
     seal_line: Array,
     low: int,
     high: int,
-) -> float:
+) -> tuple[float, int]:
     inside = np.zeros(high - low, dtype=np.bool_)
     known = np.zeros(high - low, dtype=np.bool_)
     for v in interior:
@@ -71,13 +88,15 @@ def _widest(
                 queue[last] = w
                 last += 1
     flat = True
+    deepest = np.zeros(len(covers), dtype=np.int32)  # on each body
     for v in interior:
         flat &= gap[v] < sealing
-    deepest = depth.max()
+        deepest[body[v]] = max(deepest[body[v]], depth[v - low])
     width = np.full(high - low, -np.inf)
+    neck = np.full(high - low, NOBODY)  # where the best path to each vertex is narrowest
     heap = [(0.0, np.int64(0)) for _ in range(0)]
     for v in interior:
-        if (flat and depth[v - low] == deepest) or (not flat and gap[v] >= sealing):
+        if (flat and depth[v - low] == deepest[body[v]]) or (not flat and gap[v] >= sealing):
             width[v - low] = np.inf
             heappush(heap, (-np.inf, np.int64(v)))
     while len(heap) > 0:
@@ -85,11 +104,18 @@ def _widest(
         if -negative < width[v - low]:
             continue
         if not known[v - low] and gap[v] >= sealing:
-            return -negative
+            return -negative, neck[v - low]
         for e in range(start[v], start[v + 1]):
             w = neighbours[e]
+            # Under a ring that another body bears there is no path (see `divide`).
+            if gap[w] < sealing:
+                if covers[body[w], other[w]]:
+                    continue
+            elif inside[v - low] and not known[w - low]:
+                continue
             reach = min(-negative, gap[w])
             if reach > width[w - low]:
                 width[w - low] = reach
+                neck[w - low] = w if gap[w] < -negative else neck[v - low]
                 heappush(heap, (-reach, np.int64(w)))
-    return -np.inf
+    return -np.inf, NOBODY

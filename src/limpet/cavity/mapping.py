@@ -1,12 +1,14 @@
 """From a void shell of the union to a cavity mesh that rides on the bodies (P 4.2).
 
 Vertices are mapped from the offset triangles the union saw and evaluated on the true ones. A vertex
-where bodies meet gets a copy on each of them, and bridging triangles keep the mesh closed.
+where bodies meet gets a copy on each of them, however many, and bridging triangles keep the mesh
+closed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -33,33 +35,69 @@ def shell_of_vertices(merged: UnionMesh, voids: Array, walls: Walls, y: Array) -
     )
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """Void shells of the union, their vertices carried by the bodies."""
+
+    corners: Array  # (t, 3) int32 copies, turned round so that the volume of the void is positive
+    body: Array  # (t,) int32, of each triangle
+    point: Array  # (v,) int32, the union's vertex that each copy is of
+    copy_body: Array  # (v,) int32
+    vertices: Array  # (v, 3) int32, the global surface vertices that carry each copy
+    weights: Array  # (v, 3)
+    first: Array  # (p,) int32, the first copy of each of the union's vertices in use
+    next: Array  # (v,) int32, the next copy of the same vertex, -1 after the last
+
+
+def map_shells(merged: UnionMesh, chosen: Array, walls: Walls, y: Array) -> Mapped:
+    """Map the chosen triangles (t,) bool of the union; they must make up whole shells.
+
+    y (N, 3): the offset surface positions, in the frame of the union.
+    """
+    body = merged.body[chosen]
+    face = walls.face_offset[body] + merged.face[chosen]
+    corners, *copies = _map_vertices(
+        merged.points, merged.triangles[chosen], body, face, walls.triangles, y
+    )
+    return Mapped(corners, body, *copies)
+
+
+def borders(mapped: Mapped, closed: Array, n_bodies: int) -> tuple[Array, Array]:
+    """Which bodies meet at the edge of the void, and whose vertex graph does not close it there.
+
+    closed (N,) bool. Both (n, n) bool; the second at [i, j]: an edge between two vertices of i that
+    are not closed passes through j, so that the vertices of i cannot bear the ring.
+    """
+    return _borders(
+        mapped.first, mapped.next, mapped.copy_body, mapped.vertices, mapped.weights, closed, n_bodies
+    )
+
+
 def cavity_mesh(
-    merged: UnionMesh,
-    chosen: Array,
+    mapped: Mapped,
     walls: Walls,
-    y: Array,
     x: Array,
     candidate: Candidate,
     core: Array,
     seal: Array,
     closest: Closest,
 ) -> CavityMesh:
-    """Map the chosen triangles (t,) bool of the union; they must make up whole shells.
+    """Close the mesh, and end it at the seal line, at surface positions x (N, 3) [m].
 
-    y (N, 3): the offset surface positions, in the frame of the union; x (N, 3): the true ones.
-    seal (N,) bool: where the carrier's copies of the intersection curve are moved onto vertices of
-    the seal line, and the other body's copies to the point nearest to them, so that the cavity ends
-    there whatever the sealing distance is.
+    seal (N,) bool: a bearer's copies of the intersection curve are moved onto vertices of the seal
+    line, and the other bodies' copies to the point nearest to them, so that the cavity ends there
+    whatever the sealing distance is.
     """
-    body = merged.body[chosen]
-    face = walls.face_offset[body] + merged.face[chosen]
-    corners, copies, copy_body, vertices, weights = _map_vertices(
-        merged.points, merged.triangles[chosen], body, face, walls.triangles, y
+    triangles, bridge = _close(mapped.corners, mapped.first, mapped.next, mapped.point)
+    vertices, weights = mapped.vertices.copy(), mapped.weights.copy()
+    n = len(walls.offset) - 1
+    bears = np.zeros((n, n), dtype=np.bool_)
+    bears[candidate.rings[:, 0], candidate.rings[:, 1]] = True
+    moved, points = _snap(
+        mapped.first, mapped.next, mapped.copy_body, vertices, weights, bears, seal, x
     )
-    triangles, bridge = _close(corners, copies, body)
-    moved, points = _snap(copies, copy_body, vertices, weights, candidate.carrier, seal, x)
-    for b in np.unique(copy_body[moved]):
-        mine = copy_body[moved] == b
+    for b in np.unique(mapped.copy_body[moved]):
+        mine = mapped.copy_body[moved] == b
         triangle, nearest = closest(int(b), points[mine])
         found = triangle >= 0
         at = moved[mine][found]
@@ -70,12 +108,12 @@ def cavity_mesh(
         triangles=triangles,
         share=np.ones(len(triangles)),
         bridge=bridge,
-        body=copy_body,
+        body=mapped.copy_body,
         vertices=vertices,
         weights=weights,
         support=support,
         slot=slot,
-        carrier=candidate.carrier,
+        rings=candidate.rings,
         interior=candidate.interior,
         core=core,
         seal_line=candidate.seal_line,
@@ -154,56 +192,84 @@ def _map_vertices(
     face: Array,
     wall_triangles: Array,
     y: Array,
-) -> tuple[Array, Array, Array, Array, Array]:
-    """Number a copy of each union vertex for each body at it.
-
-    Returns the corners (t, 3) as copies, turned round so that the volume of the void is positive;
-    the copies (p', 3) of each union vertex in use, -1 where fewer; and body, surface vertices and
-    weights of each copy.
-    """
+) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
+    """Number a copy of each union vertex for each body at it; returned as in Mapped."""
     number = np.full(len(points), -1, dtype=np.int32)
-    copies = np.full((3 * len(triangles), 3), -1, dtype=np.int32)
+    first = np.empty(3 * len(triangles), dtype=np.int32)
     corners = np.empty((len(triangles), 3), dtype=np.int32)
+    following = np.full(3 * len(triangles), -1, dtype=np.int32)
+    point = np.empty(3 * len(triangles), dtype=np.int32)
     copy_body = np.empty(3 * len(triangles), dtype=np.int32)
     vertices = np.empty((3 * len(triangles), 3), dtype=np.int32)
     weights = np.empty((3 * len(triangles), 3))
-    n_points, n_copies = 0, 0
+    n_points, n = 0, 0
     for t in range(len(triangles)):
         for i in range(3):
             u = triangles[t, 2 - i]
+            copy, before = -1, -1
             if number[u] < 0:
                 number[u] = n_points
+                first[n_points] = n
                 n_points += 1
-            mine = copies[number[u]]
-            k = 0
-            while k < 2 and mine[k] >= 0 and copy_body[mine[k]] != body[t]:
-                k += 1
-            if mine[k] < 0:
-                mine[k] = n_copies
-                copy_body[n_copies] = body[t]
-                vertices[n_copies] = wall_triangles[face[t]]
+            else:
+                copy = first[number[u]]
+            while copy >= 0 and copy_body[copy] != body[t]:
+                before, copy = copy, following[copy]
+            if copy < 0:
+                copy = n
+                if before >= 0:
+                    following[before] = copy
+                point[copy] = number[u]
+                copy_body[copy] = body[t]
+                vertices[copy] = wall_triangles[face[t]]
                 a, b, c = wall_triangles[face[t]]
-                _barycentric(points[u], y[a], y[b], y[c], weights[n_copies])
-                n_copies += 1
-            corners[t, i] = mine[k]
+                _barycentric(points[u], y[a], y[b], y[c], weights[copy])
+                n += 1
+            corners[t, i] = copy
     return (
         corners,
-        copies[:n_points].copy(),
-        copy_body[:n_copies].copy(),
-        vertices[:n_copies].copy(),
-        weights[:n_copies].copy(),
+        point[:n].copy(),
+        copy_body[:n].copy(),
+        vertices[:n].copy(),
+        weights[:n].copy(),
+        first[:n_points].copy(),
+        following[:n].copy(),
     )
 
 
 @njit(cache=True)
-def _close(corners: Array, copies: Array, body: Array) -> tuple[Array, Array]:
-    """Add the bridging triangles: two for each edge between bodies, one where three meet."""
-    n_points = len(copies)
-    point = np.empty(corners.max() + 1, dtype=np.int64)
-    for p in range(n_points):
-        for k in range(3):
-            if copies[p, k] >= 0:
-                point[copies[p, k]] = p
+def _borders(
+    first: Array,
+    following: Array,
+    copy_body: Array,
+    vertices: Array,
+    weights: Array,
+    closed: Array,
+    n_bodies: int,
+) -> tuple[Array, Array]:
+    meets = np.zeros((n_bodies, n_bodies), dtype=np.bool_)
+    passes = np.zeros((n_bodies, n_bodies), dtype=np.bool_)
+    for p in range(len(first)):
+        c = first[p]
+        while c >= 0:
+            inside_face, held = True, False
+            for i in range(3):
+                inside_face &= weights[c, i] > 0.0
+                held |= weights[c, i] > 0.0 and closed[vertices[c, i]]
+            d = first[p]
+            while d >= 0:
+                if d != c:
+                    meets[copy_body[c], copy_body[d]] = True
+                    passes[copy_body[c], copy_body[d]] |= not inside_face and not held
+                d = following[d]
+            c = following[c]
+    return meets, passes
+
+
+@njit(cache=True)
+def _close(corners: Array, first: Array, following: Array, point: Array) -> tuple[Array, Array]:
+    """Add the bridging triangles: two for each edge between bodies, a fan where more than two meet."""
+    n_points = len(first)
     key = np.empty(3 * len(corners), dtype=np.int64)
     tail = np.empty(3 * len(corners), dtype=np.int32)
     head = np.empty(3 * len(corners), dtype=np.int32)
@@ -211,42 +277,31 @@ def _close(corners: Array, copies: Array, body: Array) -> tuple[Array, Array]:
     for t in range(len(corners)):
         for i in range(3):
             a, b = corners[t, i], corners[t, (i + 1) % 3]
-            p, q = point[a], point[b]
-            if copies[p, 1] >= 0 and copies[q, 1] >= 0:  # both ends are shared by bodies
+            p, q = np.int64(point[a]), np.int64(point[b])
+            if following[first[p]] >= 0 and following[first[q]] >= 0:  # both shared by bodies
                 key[n] = min(p, q) * n_points + max(p, q)
                 tail[n] = a
                 head[n] = b
                 n += 1
     order = np.argsort(key[:n], kind="mergesort")
-    extra = np.empty((n + n_points, 3), dtype=np.int32)
-    turn = np.zeros(n_points, dtype=np.int32)  # net passages from first to second copy
+    extra = np.empty((2 * n, 3), dtype=np.int32)
     m = 0
     for j in range(n - 1):
         e, f = order[j], order[j + 1]
         if key[e] != key[f] or tail[e] == head[f]:
             continue
-        a, b, c, d = (
-            tail[e],
-            head[e],
-            tail[f],
-            head[f],
-        )  # a -> b on one body, c -> d back on another
+        # a -> b on one body, c -> d back on another
+        a, b, c, d = tail[e], head[e], tail[f], head[f]
         extra[m, 0], extra[m, 1], extra[m, 2] = b, a, d
         extra[m + 1, 0], extra[m + 1, 1], extra[m + 1, 2] = b, d, c
         m += 2
+        # Each end has now a step from copy to copy. Where three or more bodies meet these steps
+        # make a loop; a fan from the first copy fills it.
         for from_, to in ((a, d), (c, b)):
-            p = point[from_]
-            if copies[p, 2] >= 0:
-                if from_ == copies[p, 0] and to == copies[p, 1]:
-                    turn[p] += 1
-                elif from_ == copies[p, 1] and to == copies[p, 0]:
-                    turn[p] -= 1
-    for p in range(n_points):
-        if turn[p] != 0:
-            first, second = (1, 0) if turn[p] > 0 else (0, 1)
-            extra[m, 0], extra[m, 1] = copies[p, first], copies[p, second]
-            extra[m, 2] = copies[p, 2]
-            m += 1
+            root = first[point[from_]]
+            if from_ != root and to != root:
+                extra[m, 0], extra[m, 1], extra[m, 2] = to, from_, root
+                m += 1
     triangles = np.concatenate((corners, extra[:m]))
     bridge = np.zeros(len(triangles), dtype=np.bool_)
     bridge[len(corners) :] = True
@@ -255,43 +310,52 @@ def _close(corners: Array, copies: Array, body: Array) -> tuple[Array, Array]:
 
 @njit(cache=True)
 def _snap(
-    copies: Array,
+    first: Array,
+    following: Array,
     copy_body: Array,
     vertices: Array,
     weights: Array,
-    carrier: int,
+    bears: Array,
     seal: Array,
     x: Array,
 ) -> tuple[Array, Array]:
-    """Move the carrier's boundary copies onto the seal line (in place).
+    """Move the bearers' boundary copies onto the seal line (in place).
 
     Returns the copies on the other bodies that must follow, and the points they must be nearest to.
     """
-    moved = np.empty(2 * len(copies), dtype=np.int64)
-    points = np.empty((2 * len(copies), 3))
+    moved = np.empty(len(vertices), dtype=np.int64)
+    points = np.empty((len(vertices), 3))
     n = 0
-    for p in range(len(copies)):
-        if copies[p, 1] < 0:
-            continue
-        c = -1
-        for k in range(3):
-            if copies[p, k] >= 0 and copy_body[copies[p, k]] == carrier:
-                c = copies[p, k]
-        if c < 0:
+    for p in range(len(first)):
+        best, most = -1, 0  # where more than two bodies meet: the one that bears most of the rings
+        c = first[p]
+        while c >= 0:
+            count = 0
+            d = first[p]
+            while d >= 0:
+                count += bears[copy_body[c], copy_body[d]]
+                d = following[d]
+            if count > most:
+                best, most = c, count
+            c = following[c]
+        if best < 0:
             continue
         total = 0.0
         for i in range(3):
-            if seal[vertices[c, i]]:
-                total += weights[c, i]
+            if seal[vertices[best, i]]:
+                total += weights[best, i]
         if total < 1e-6:
             continue
         target = np.zeros(3)
         for i in range(3):
-            weights[c, i] = weights[c, i] / total if seal[vertices[c, i]] else 0.0
-            target += weights[c, i] * x[vertices[c, i]]
-        for k in range(3):
-            if copies[p, k] >= 0 and copies[p, k] != c:
-                moved[n] = copies[p, k]
+            held = seal[vertices[best, i]]
+            weights[best, i] = weights[best, i] / total if held else 0.0
+            target += weights[best, i] * x[vertices[best, i]]
+        d = first[p]
+        while d >= 0:
+            if d != best:
+                moved[n] = d
                 points[n] = target
                 n += 1
+            d = following[d]
     return moved[:n].copy(), points[:n].copy()

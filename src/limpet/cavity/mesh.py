@@ -61,11 +61,16 @@ class CavityMesh:
     support: Array  # (u,) int32, the global surface vertices that carry any of it, sorted
     slot: Array  # (v, 3) int32, vertices = support[slot]
     # What the next remeshing has to know.
-    carrier: int  # the body whose vertex graph bears the contact ring
-    interior: Array  # int32, sorted, its vertices (global) strictly inside the seal line
-    core: Array  # int32, those of the interior that stood clear of the other body: surely its air
+    rings: Array  # (r, 2) int32, bodies that meet at its edge: the one that bears the ring, the other
+    interior: Array  # int32, sorted, the bearers' vertices (global) strictly inside the seal line
+    core: Array  # int32, those of the interior that stood clear of other bodies: surely its air
     seal_line: Array  # int32, sorted, where the pressure ends; empty when no graph closes it
     halves: tuple[CavityMesh, ...] = ()  # the meshes of which this one is the mean
+
+    @property
+    def carriers(self) -> tuple[int, ...]:
+        """The bodies whose vertex graphs bear its contact rings."""
+        return tuple(np.unique(self.rings[:, 0]).tolist())
 
 
 def positions(mesh: CavityMesh, x: Array) -> Array:
@@ -141,7 +146,7 @@ def mean_mesh(meshes: Sequence[CavityMesh], share: Sequence[float]) -> CavityMes
         weights=weights,
         support=support,
         slot=slot,
-        carrier=meshes[0].carrier,
+        rings=meshes[0].rings,
         interior=np.unique(np.concatenate([m.interior for m in meshes])),
         core=meshes[0].core,
         seal_line=meshes[0].seal_line,

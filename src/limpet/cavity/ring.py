@@ -2,14 +2,16 @@
 
 The union alone would end the cavity where the gap equals the sealing distance, one or two
 millimetres inside the touching ring of a shallow lip, and the pull-off force would follow the
-sealing distance. So the line is chosen on the vertex graph of the body that bears the ring (the
-carrier), and the sealing distance only says which vertices are closed.
+sealing distance. So the line is chosen on the vertex graph of the body that bears the ring (a
+carrier), and the sealing distance only says which vertices are closed. Of two bodies that meet one
+bears the ring; a cavity that several pairs of bodies close has as many rings, and may have several
+carriers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -45,14 +47,13 @@ class Nearness:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A cavity, as the vertex graph of its carrier sees it."""
+    """A cavity, as the vertex graphs of its carriers see it."""
 
-    carrier: int
-    interior: Array  # int32, sorted global vertices of the carrier strictly inside the seal line
-    seal_line: Array  # int32, sorted; empty when the graph of the carrier does not close the ring
+    rings: Array  # (r, 2) int32, bodies that meet at its edge: the one that bears the ring, the other
+    interior: Array  # int32, sorted global vertices of the carriers strictly inside the seal line
+    seal_line: Array  # int32, sorted; empty when no vertex graph closes a ring
     source: int = NOBODY  # which previous cavity it is
     grows: bool = True  # whether its seal line may move out over vertices that touch
-    otherwise: tuple[Candidate, ...] = ()  # the same cavity as other bodies see it, next best first
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,9 @@ def divide(
     ones. OUTER: the ring vertices next to the outside are the seal line, those within are pulled
     off. INNER: the ring vertices next to the inside are.
 
+    A carrier that another body bears a ring against is not judged there: its vertices in that
+    contact are no part of a ring, and its edges that pass under that ring lead nowhere.
+
     Under suction a seal line moves in freely, as the air outside follows, but out only where it
     opens: what lies beyond it and touches again holds air of the outside. Without that rule a lip
     whose edge lifts and sets down again makes a ripple of period two.
@@ -101,6 +105,7 @@ def divide(
     closed = near.gap < sealing
     touching = near.gap < min(sealing, TOUCHING)
     graph = (walls.vertex_start, walls.neighbours)
+    covered = (walls.body, walls.body[near.face[:, 0]], covering(walls, candidates))
     home = np.full(n, NOBODY, dtype=np.int32)  # last known interior
     known = np.full(n, NOBODY, dtype=np.int32)  # the same with the seal line
     grows = np.array([c.grows for c in candidates], dtype=np.bool_)
@@ -112,11 +117,12 @@ def divide(
         outside[c.seal_line] = False
     n_free = np.bincount(home[~closed] + 1, minlength=len(candidates) + 1)[1:]
     flat = n_free == 0  # a flattened cavity: all of its interior is closed
-    label_t, part_t = _flood(*graph, touching, closed, home, outside, flat)
-    label_z, part_z = _flood(*graph, closed, closed, home, outside, flat)
-    sealed = part_t | part_z
+    label_t, part_t = _flood(*graph, *covered, touching, closed, home, outside, flat)
+    label_z, part_z = _flood(*graph, *covered, closed, closed, home, outside, flat)
+    sealed = (part_t | part_z).all(axis=1)
     owner, seal = _claim(
         *graph,
+        *covered,
         touching,
         closed,
         home,
@@ -135,12 +141,21 @@ def divide(
     lines = _seal_lines(*graph, owner, seal, len(candidates))
     role = np.where(closed, np.where(within, PULL, PUSH), 0).astype(np.int8)
     updated = tuple(
-        Candidate(c.carrier, _ids(within & (owner == k)), _ids(lines[k]), c.source, c.grows)
+        replace(c, interior=_ids(within & (owner == k)), seal_line=_ids(lines[k]))
         if sealed[k]
         else c
         for k, c in enumerate(candidates)
     )
     return Division(updated, sealed, role, within, seal)
+
+
+def covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
+    """(c, n, n) bool: whether, in each cavity, body i only follows body j that bears their ring."""
+    n = len(walls.offset) - 1
+    covers = np.zeros((len(candidates), n, n), dtype=np.bool_)
+    for k, c in enumerate(candidates):
+        covers[k, c.rings[:, 1], c.rings[:, 0]] = True
+    return covers
 
 
 def _ids(mask: Array) -> Array:
@@ -204,6 +219,9 @@ def _nearest(
 def _flood(
     start: Array,
     neighbours: Array,
+    body: Array,
+    other: Array,
+    covers: Array,
     ring: Array,
     closed: Array,
     home: Array,
@@ -213,15 +231,17 @@ def _flood(
     """Spread each candidate's interior over vertices off the ring.
 
     Returns the label (N,) of each vertex and whether each candidate met neither the outside nor
-    another candidate.
+    another candidate on each body, (c, n).
     """
     label = np.full(len(home), NOBODY, dtype=np.int32)
-    parted = np.ones(len(flat), dtype=np.bool_)
+    parted = np.ones(covers.shape[:2], dtype=np.bool_)
     stack = np.empty(len(home), dtype=np.int32)
     size = 0
     for v in range(len(home)):
         k = home[v]
         if k >= 0 and not ring[v] and (flat[k] or not closed[v]):
+            if closed[v] and covers[k, body[v], other[v]]:
+                continue
             label[v] = k
             stack[size] = v
             size += 1
@@ -231,12 +251,15 @@ def _flood(
         k = label[v]
         for e in range(start[v], start[v + 1]):
             w = neighbours[e]
-            if ring[w] or label[w] == k:
+            if ring[w] or label[w] == k or (closed[w] and covers[k, body[w], other[w]]):
                 continue
             if label[w] >= 0:
-                parted[k] = parted[label[w]] = False
+                parted[k, body[w]] = parted[label[w], body[w]] = False
             elif outside[w]:
-                parted[k] = False
+                # Where the vertices of a carrier bear the ring, its interior borders on nothing
+                # but the seal line: an edge straight to the outside passes under another body.
+                if home[v] != k:
+                    parted[k, body[w]] = False
             else:
                 label[w] = k
                 stack[size] = w
@@ -248,6 +271,9 @@ def _flood(
 def _claim(
     start: Array,
     neighbours: Array,
+    body: Array,
+    other: Array,
+    covers: Array,
     touching: Array,
     closed: Array,
     home: Array,
@@ -265,13 +291,14 @@ def _claim(
     queue = np.empty(n, dtype=np.int32)
     last = 0
     for v in range(n):
-        if label_t[v] >= 0 and parted_t[label_t[v]]:
+        b = body[v]
+        if label_t[v] >= 0 and parted_t[label_t[v], b]:
             owner[v] = label_t[v]
-        elif label_z[v] >= 0 and sealed[label_z[v]] and not parted_t[label_z[v]]:
+        elif label_z[v] >= 0 and sealed[label_z[v]] and not parted_t[label_z[v], b]:
             owner[v] = label_z[v]
-        elif outer and home[v] >= 0 and sealed[home[v]]:
+        elif outer and home[v] >= 0 and sealed[home[v]] and not covers[home[v], b, other[v]]:
             # A ring vertex that was inside before stays with its cavity.
-            in_ring = touching[v] if parted_t[home[v]] else closed[v]
+            in_ring = touching[v] if parted_t[home[v], b] else closed[v]
             owner[v] = home[v] if in_ring else NOBODY
         if owner[v] >= 0:
             queue[last] = v
@@ -284,12 +311,14 @@ def _claim(
         first += 1
         if not outer and first > labelled:
             break
-        k = owner[v]
+        k, b = owner[v], body[v]
         for e in range(start[v], start[v + 1]):
             w = neighbours[e]
-            in_ring = touching[w] if parted_t[k] else closed[w]
-            from_ring = touching[v] if parted_t[k] else closed[v]
-            if owner[w] == NOBODY and in_ring and (grows[k] or known[w] == k or not from_ring):
+            in_ring = touching[w] if parted_t[k, b] else closed[w]
+            from_ring = touching[v] if parted_t[k, b] else closed[v]
+            if owner[w] != NOBODY or not in_ring or covers[k, b, other[w]]:
+                continue
+            if grows[k] or known[w] == k or not from_ring:
                 owner[w] = k
                 seal[w] = not outer
                 queue[last] = w
@@ -298,10 +327,11 @@ def _claim(
         for i in range(last):
             v = queue[i]
             k = owner[v]
-            in_ring = touching[v] if parted_t[k] else closed[v]
+            in_ring = touching[v] if parted_t[k, body[v]] else closed[v]
             if in_ring:
                 for e in range(start[v], start[v + 1]):
-                    if owner[neighbours[e]] != k:
+                    w = neighbours[e]
+                    if owner[w] != k and not (closed[w] and covers[k, body[w], other[w]]):
                         seal[v] = True
     return owner, seal
 
