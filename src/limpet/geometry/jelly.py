@@ -9,9 +9,9 @@ import numpy as np
 
 from limpet.errors import LimpetError, require_positive
 from limpet.geometry.cells import CELLS
-from limpet.geometry.cup import strip
 from limpet.geometry.embedded import Vertices, brick_body
 from limpet.geometry.shapes import Array, Binding, SoftShape, boundary
+from limpet.geometry.strips import strip
 
 HARMONICS = (2, 3, 4, 5)  # of a hole's outline
 FRAME = 0.4  # where the frame round a hole is cut in two, from its border to the block's side

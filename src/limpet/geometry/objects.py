@@ -14,9 +14,9 @@ from manifold3d import Manifold, OpType
 from scipy.spatial import ConvexHull
 
 from limpet.errors import LimpetError, require_positive
-from limpet.geometry.cup import strip
 from limpet.geometry.shapes import Array, RigidShape
 from limpet.geometry.solids import arrays
+from limpet.geometry.strips import strip
 
 DIMPLES = ((0.28, 0.35), (0.16, 0.3))  # at stalk and blossom: depth in radii, width in radians
 LOBES = 5, 0.03  # round the blossom, and how high in radii: it stands on them, and seals nothing
