@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from limpet.cavity.leak import ring_open, seal_gap
+from limpet.cavity.leak import ring_open, seal_gap, seal_traction
 from limpet.cavity.mapping import cavity_mesh, shell_of_vertices, void_shells
 from limpet.cavity.mesh import CavityMesh, Walls, common_air, mean_mesh
 from limpet.cavity.ring import (
@@ -86,6 +86,18 @@ def seal_gaps(
     """The seal gap of each cavity [m]: the largest over leak paths of the smallest gap."""
     near = nearness(contacts, walls)
     return [seal_gap(walls, near, sealing, _candidate(mesh)) for mesh in cavities]
+
+
+def seal_tractions(
+    walls: Walls,
+    contacts: Contacts,
+    sealing: float,
+    cavities: Sequence[CavityMesh],
+    traction: Array,
+) -> list[tuple[float, float]]:
+    """Of each cavity's weakest leak paths the largest traction, and the sum of all [Pa]."""
+    near = nearness(contacts, walls)
+    return [seal_traction(walls, near, sealing, _candidate(mesh), traction) for mesh in cavities]
 
 
 def _candidate(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:

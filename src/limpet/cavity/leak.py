@@ -1,4 +1,4 @@
-"""How well a contact ring seals: the widest leak path from a cavity to the outside."""
+"""How well a contact ring seals: the leak path from a cavity to the outside that is easiest."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numba import njit
 
 from limpet.cavity.mesh import Walls
 from limpet.cavity.ring import Candidate, Nearness
+from limpet.collision.contacts import Contacts
 
 Array = np.ndarray
 
@@ -19,9 +20,70 @@ def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate)
     Paths run over the carrier's vertices from the interior to the outside. A flattened cavity
     starts at the interior vertices farthest from the outside.
     """
-    return _widest(
+    return -_least(walls, near, sealing, candidate, -near.gap, False)
+
+
+def seal_traction(
+    walls: Walls, near: Nearness, sealing: float, candidate: Candidate, traction: Array
+) -> tuple[float, float]:
+    """The least over leak paths of the largest traction met, and of the sum of all met [Pa].
+
+    traction (N,) [Pa]: of every surface vertex. Infinite: there is no leak path.
+    """
+    largest = _least(walls, near, sealing, candidate, traction, False)
+    return max(largest, 0.0), _least(walls, near, sealing, candidate, traction, True)
+
+
+def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> bool:
+    """Whether vertices that are not closed join the interior to the outside."""
+    return seal_gap(walls, near, sealing, candidate) >= sealing
+
+
+def vertex_tractions(walls: Walls, contacts: Contacts, force: Array, x: Array) -> Array:
+    """Contact traction of every surface vertex (N,) [Pa], from the normal forces (k,) [N].
+
+    A vertex bears its share of each contact over a third of the area of its triangles. (P 3.6 says
+    area times force; it must be divided.)
+    """
+    on_vertex, area = _vertex_loads(
+        walls.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
+        walls.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
+        force, walls.triangles, x,
+    )  # fmt: skip
+    return on_vertex / area
+
+
+@njit(cache=True)
+def _vertex_loads(
+    first_a: Array, vertices_a: Array, weights_a: Array,
+    first_b: Array, vertices_b: Array, weights_b: Array,
+    force: Array, triangles: Array, x: Array,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Normal force [N] on each vertex, and a third of the area of its triangles [m^2]."""
+    load, area = np.zeros(len(x)), np.zeros(len(x))
+    for k in range(len(force)):
+        for j in range(3):
+            load[first_a[k] + vertices_a[k, j]] += weights_a[k, j] * force[k]
+            load[first_b[k] + vertices_b[k, j]] += weights_b[k, j] * force[k]
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        third = np.sqrt(nx * nx + ny * ny + nz * nz) / 6.0
+        for i in range(3):
+            area[triangles[t, i]] += third
+    return load, area
+
+
+def _least(
+    walls: Walls, near: Nearness, sealing: float, candidate: Candidate, cost: Array, add: bool
+) -> float:
+    return _cheapest(
         walls.vertex_start,
         walls.neighbours,
+        cost,
+        add,
         near.gap,
         sealing,
         candidate.interior,
@@ -31,15 +93,12 @@ def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate)
     )
 
 
-def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> bool:
-    """Whether vertices that are not closed join the interior to the outside."""
-    return seal_gap(walls, near, sealing, candidate) >= sealing
-
-
 @njit(cache=True)
-def _widest(
+def _cheapest(
     start: Array,
     neighbours: Array,
+    cost: Array,
+    add: bool,
     gap: Array,
     sealing: float,
     interior: Array,
@@ -47,6 +106,10 @@ def _widest(
     low: int,
     high: int,
 ) -> float:
+    """The least cost of a path from the interior to the outside; infinite if there is none.
+
+    A path costs the sum of its vertices' costs (none negative), or the largest of them.
+    """
     inside = np.zeros(high - low, dtype=np.bool_)
     known = np.zeros(high - low, dtype=np.bool_)
     for v in interior:
@@ -74,22 +137,23 @@ def _widest(
     for v in interior:
         flat &= gap[v] < sealing
     deepest = depth.max()
-    width = np.full(high - low, -np.inf)
+    nothing = 0.0 if add else -np.inf
+    least = np.full(high - low, np.inf)
     heap = [(0.0, np.int64(0)) for _ in range(0)]
     for v in interior:
         if (flat and depth[v - low] == deepest) or (not flat and gap[v] >= sealing):
-            width[v - low] = np.inf
-            heappush(heap, (-np.inf, np.int64(v)))
+            least[v - low] = nothing
+            heappush(heap, (nothing, np.int64(v)))
     while len(heap) > 0:
-        negative, v = heappop(heap)
-        if -negative < width[v - low]:
+        paid, v = heappop(heap)
+        if paid > least[v - low]:
             continue
         if not known[v - low] and gap[v] >= sealing:
-            return -negative
+            return paid
         for e in range(start[v], start[v + 1]):
             w = neighbours[e]
-            reach = min(-negative, gap[w])
-            if reach > width[w - low]:
-                width[w - low] = reach
-                heappush(heap, (-reach, np.int64(w)))
-    return -np.inf
+            price = paid + cost[w] if add else max(paid, cost[w])
+            if price < least[w - low]:
+                least[w - low] = price
+                heappush(heap, (price, np.int64(w)))
+    return np.inf
