@@ -176,7 +176,7 @@ class Simulation:
         k = len(contacts)
         pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
         self._air, gas = self._cavities.close(
-            self._air, pressures, rates[3 * k :], h, x, contacts, solution.multipliers[: 3 * k : 3]
+            self._air, pressures, rates[3 * k :], h, contacts, solution.multipliers[: 3 * k : 3]
         )
         self._contacts, self._forces = contacts, _contact_forces(contacts, solution)
         self.steps += 1

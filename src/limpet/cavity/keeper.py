@@ -16,7 +16,7 @@ from limpet.cavity.detect import (
     seal_tractions,
 )
 from limpet.cavity.gas import Atmosphere, Gas, mixed
-from limpet.cavity.leak import vertex_tractions
+from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import Seal
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
 from limpet.cavity.ring import TOUCHING, Nearness, Ring, nearness
@@ -42,7 +42,7 @@ class Trapped:
     volume: float = 0.0  # V [m^3] at x
     gradient: Array = field(default_factory=lambda: np.zeros((0, 3)))  # H_p at mesh.support [m^2]
     leaked: float = 0.0  # [mol] in this step
-    seal: Seal = field(default_factory=lambda: Seal(0.0, 0.0, 0.0, 0.0))
+    seal: Seal = field(default_factory=lambda: Seal(0.0, 0.0, 0.0))
     p_max: float = np.inf  # [Pa] in this step
     missing: int = 0  # detections in a row that did not find it
 
@@ -63,7 +63,7 @@ class AirBook:
     vented: float = 0.0
     released: float = 0.0
     pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see _pattern
-    traction: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [Pa] of the last step
+    load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
 
     @property
     def error(self) -> float:
@@ -107,36 +107,50 @@ class CavityKeeper:
                 [c.pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for c in book.cavities],
             )  # fmt: skip
             book = replace(self._carry(book, found, x, contacts), pattern=pattern)
-        cavities, leaked = [], 0.0
-        for c, seal in zip(book.cavities, self._seals(book, x, contacts, elastic)):
+        measured = []
+        for c in book.cavities:
             v, gradient = volume_and_gradient(c.mesh, x)
-            held = c.pressure > 0.0 and c.air > 0.0
-            after = breathe(
-                self._breath(c.mesh), c.gas, c.stored,
-                c.gas.volume_at(c.pressure) if held else v,
-                seal.traction, self.atmosphere, time + h, h,
-            )  # fmt: skip
-            leaked += after.leaked
-            cavities.append(
-                replace(
-                    c, gas=after.gas, stored=after.stored, leaked=after.leaked,
-                    volume=v, gradient=gradient, seal=seal,
-                    p_max=self.atmosphere.pressure + self.atmosphere.rule.overpressure_of(seal),
-                )
-            )  # fmt: skip
-        return replace(book, cavities=tuple(cavities), leaked=book.leaked + leaked), remesh
+            measured.append(replace(c, volume=v, gradient=gradient))
+        seals = self._seals(measured, book.load, x, contacts, elastic)
+        fed = tuple(self._fed(c, seal, time, h) for c, seal in zip(measured, seals))
+        leaked = book.leaked + sum(c.leaked for c in fed)
+        return replace(book, cavities=fed, leaked=leaked), remesh
 
-    def _seals(self, book: AirBook, x: Array, contacts: Contacts, elastic: Array) -> list[Seal]:
-        """What is known of each cavity's seal; its tractions are those of the last step."""
-        meshes = [c.mesh for c in book.cavities]
-        traction = book.traction if len(book.traction) == len(x) else np.zeros(len(x))
+    def _seals(
+        self, cavities: Sequence[Trapped], load: Array, x: Array, contacts: Contacts, elastic: Array
+    ) -> list[Seal]:
+        """What is known of each cavity's seal; its load is that of the last step."""
+        if not cavities:
+            return []
+        meshes = [c.mesh for c in cavities]
+        load = load if len(load) else np.zeros(len(x))
+        traction = load / vertex_areas(self.walls.triangles, x)
         gaps = seal_gaps(self.walls, contacts, self.sealing, meshes)
         paths = seal_tractions(self.walls, contacts, self.sealing, meshes, traction)
         seals = []
-        for mesh, gap, (largest, total) in zip(meshes, gaps, paths):
+        for c, mesh, gap, (largest, total) in zip(cavities, meshes, gaps, paths):
             energy, room = elastic[np.unique(mesh.body)].sum(axis=0)
-            seals.append(Seal(gap, largest, total, energy / room if room > 0.0 else 0.0))
+            carried = c.gradient[self.walls.body[mesh.support] == mesh.carrier]
+            seals.append(
+                Seal(
+                    gap, largest, total, float(energy / room) if room > 0.0 else 0.0,
+                    force=float(load[mesh.interior].sum() + load[mesh.seal_line].sum()),
+                    area=float(np.linalg.norm(carried.sum(axis=0))),
+                    overpressure=c.pressure - self.atmosphere.pressure,
+                )
+            )  # fmt: skip
         return seals
+
+    def _fed(self, c: Trapped, seal: Seal, time: float, h: float) -> Trapped:
+        """The cavity after a step's breath, and the pressure that its seal holds."""
+        room = c.gas.volume_at(c.pressure) if c.pressure > 0.0 and c.air > 0.0 else c.volume
+        after = breathe(
+            self._breath(c.mesh), c.gas, c.stored, room, seal.traction, self.atmosphere, time + h, h
+        )
+        p_max = self.atmosphere.pressure + self.atmosphere.rule.overpressure_of(seal)
+        return replace(
+            c, gas=after.gas, stored=after.stored, leaked=after.leaked, seal=seal, p_max=p_max
+        )
 
     def _breath(self, mesh: CavityMesh) -> Breath:
         """That of the body that carries the ring; if it has none, of the first wall that has."""
@@ -148,11 +162,11 @@ class CavityKeeper:
 
     def close(
         self, book: AirBook, pressures: Array, rates: Array, h: float,
-        x: Array, contacts: Contacts, normal_force: Array,
+        contacts: Contacts, normal_force: Array,
     ) -> tuple[AirBook, tuple[CavityReport, ...]]:  # fmt: skip
         """Settle the step: P and V' of each cavity are known; at P_max air has left (P eq 13).
 
-        contacts, normal_force (k,) [N]: of the step, and x where they were found.
+        contacts, normal_force (k,) [N]: of the step.
         """
         cavities, reports, vented = [], [], 0.0
         for c, p, rate in zip(book.cavities, pressures, rates):
@@ -178,10 +192,12 @@ class CavityKeeper:
                     seal_traction=c.seal.traction,
                 )
             )
-        traction = vertex_tractions(self.walls, contacts, normal_force, x)
-        book = replace(
-            book, cavities=tuple(cavities), vented=book.vented + vented, traction=traction
-        )
+        load = vertex_loads(
+            self.walls.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
+            self.walls.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
+            normal_force, len(self.walls.body),
+        )  # fmt: skip
+        book = replace(book, cavities=tuple(cavities), vented=book.vented + vented, load=load)
         return book, tuple(reports)
 
     def _pattern(self, near: Nearness) -> Array:

@@ -9,7 +9,6 @@ from numba import njit
 
 from limpet.cavity.mesh import Walls
 from limpet.cavity.ring import Candidate, Nearness
-from limpet.collision.contacts import Contacts
 
 Array = np.ndarray
 
@@ -39,32 +38,30 @@ def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate
     return seal_gap(walls, near, sealing, candidate) >= sealing
 
 
-def vertex_tractions(walls: Walls, contacts: Contacts, force: Array, x: Array) -> Array:
-    """Contact traction of every surface vertex (N,) [Pa], from the normal forces (k,) [N].
-
-    A vertex bears its share of each contact over a third of the area of its triangles. (P 3.6 says
-    area times force; it must be divided.)
-    """
-    on_vertex, area = _vertex_loads(
-        walls.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
-        walls.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
-        force, walls.triangles, x,
-    )  # fmt: skip
-    return on_vertex / area
-
-
 @njit(cache=True)
-def _vertex_loads(
+def vertex_loads(
     first_a: Array, vertices_a: Array, weights_a: Array,
-    first_b: Array, vertices_b: Array, weights_b: Array,
-    force: Array, triangles: Array, x: Array,
-) -> tuple[Array, Array]:  # fmt: skip
-    """Normal force [N] on each vertex, and a third of the area of its triangles [m^2]."""
-    load, area = np.zeros(len(x)), np.zeros(len(x))
+    first_b: Array, vertices_b: Array, weights_b: Array, force: Array, n: int,
+) -> Array:  # fmt: skip
+    """What each of n surface vertices bears of the contacts' normal forces (k,), (n,) [N].
+
+    first_a, first_b (k,): where the two bodies' vertices begin.
+    """
+    load = np.zeros(n)
     for k in range(len(force)):
         for j in range(3):
             load[first_a[k] + vertices_a[k, j]] += weights_a[k, j] * force[k]
             load[first_b[k] + vertices_b[k, j]] += weights_b[k, j] * force[k]
+    return load
+
+
+@njit(cache=True)
+def vertex_areas(triangles: Array, x: Array) -> Array:
+    """A third of the area of each vertex's triangles, (n,) [m^2].
+
+    Load over area is traction. (P 3.6 says area times force; it must be divided.)
+    """
+    area = np.zeros(len(x))
     for t in range(len(triangles)):
         a, b, c = triangles[t]
         ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
@@ -73,7 +70,7 @@ def _vertex_loads(
         third = np.sqrt(nx * nx + ny * ny + nz * nz) / 6.0
         for i in range(3):
             area[triangles[t, i]] += third
-    return load, area
+    return area
 
 
 def _least(

@@ -15,7 +15,10 @@ class Seal:
     gap: float  # [m] the largest over leak paths of the smallest gap
     traction: float  # [Pa] the least over leak paths of the largest contact traction
     total: float  # [Pa] the least over leak paths of the sum of the vertices' tractions
-    energy: float  # [J/m^3] elastic energy of the soft bodies round the cavity over their volume
+    energy: float = 0.0  # [J/m^3] elastic energy of the soft bodies round the cavity by volume
+    force: float = 0.0  # F [N] with which the contact ring is pressed on
+    area: float = 0.0  # A [m^2] on which the cavity's pressure pushes against that force
+    overpressure: float = 0.0  # p = P - P_atm [Pa] in the cavity while the ring bore that
 
 
 class Limit(Protocol):
@@ -45,12 +48,20 @@ class TractionPath:
     Air lifts a lip where it pushes harder than the lip does: the limit is the largest traction on
     the path, and the path is the one where that is least. P adds the tractions of the vertices on
     the path (`total=True`); their number, and so the limit, grows as the mesh is refined.
+
+    Known is the traction c of the last step, at the pressure p it had. More pressure takes load off
+    the ring, p' A + F' = p A + F, and tractions fall as the load does, c' = c F'/F. The limit is
+    where p' = c'. To take p' = c makes air blow out in every other step.
     """
 
     total: bool = False
 
     def overpressure_of(self, seal: Seal) -> float:
-        return seal.total if self.total else seal.traction
+        c = seal.total if self.total else seal.traction
+        if c <= 0.0 or c == float("inf"):
+            return max(c, 0.0)
+        clamped = seal.force + seal.overpressure * seal.area
+        return max(c * clamped / (seal.force + c * seal.area), 0.0)
 
 
 @dataclass(frozen=True)
