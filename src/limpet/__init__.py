@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from limpet.bodies import motion
     from limpet.bodies.material import Fem, Material
+    from limpet.cavity.breath import Breath
     from limpet.cavity.gas import Atmosphere
+    from limpet.cavity.limit import ConstantLimit, ElasticEnergy, TractionPath
     from limpet.cavity.ring import Ring
     from limpet.errors import LimpetError
     from limpet.geometry import catalogue as shapes
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "Atmosphere": "limpet.cavity.gas",
+    "Breath": "limpet.cavity.breath",
+    "ConstantLimit": "limpet.cavity.limit",
+    "ElasticEnergy": "limpet.cavity.limit",
     "LimpetError": "limpet.errors",
     "Fem": "limpet.bodies.material",
     "Material": "limpet.bodies.material",
@@ -33,12 +38,16 @@ _NAMES = {
     "Simulation": "limpet.simulation",
     "State": "limpet.simulation",
     "SweepSettings": "limpet.solver.gauss_seidel",
+    "TractionPath": "limpet.cavity.limit",
     "World": "limpet.world",
 }
 _MODULES = {"motion": "limpet.bodies.motion", "shapes": "limpet.geometry.catalogue"}
 
 __all__ = [
     "Atmosphere",
+    "Breath",
+    "ConstantLimit",
+    "ElasticEnergy",
     "Fem",
     "LimpetError",
     "Material",
@@ -48,6 +57,7 @@ __all__ = [
     "Simulation",
     "State",
     "SweepSettings",
+    "TractionPath",
     "World",
     "motion",
     "shapes",

@@ -21,9 +21,13 @@ class CavityReport:
     volume: float  # [m^3]
     air: float  # [mol]
     vented: float  # [mol] let out in this step because P reached P_max (P eq 13)
-    leaked: float  # [mol] let in during this step (P eq 15)
-    gas_residual: float  # |P V - n R T| / (n R T)
+    leaked: float  # [mol] let in during this step (P eq 15); negative if pumped or seeped out
+    gas_residual: float  # |P V^k - K| / K, |P V - n R T| / (n R T) at constant temperature
     seal_gap: float  # [m] largest over leak paths of the smallest gap along the path
+    temperature: float = 293.15  # [K]
+    stored: float = 0.0  # [mol] of its air that is in a chamber above (Breath.chamber)
+    p_max: float = float("inf")  # [Pa] at which air leaves
+    seal_traction: float = 0.0  # [Pa] least over leak paths of the largest contact traction
 
 
 @dataclass(frozen=True)

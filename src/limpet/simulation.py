@@ -11,12 +11,14 @@ from threadpoolctl import ThreadpoolController
 
 from limpet.bodies.contract import Rows, add_block, rows_times, rows_transpose_times, select_rows
 from limpet.bodies.soft import SoftBody
+from limpet.cavity.breath import Breath
 from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
+from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.ring import Ring
 from limpet.collision.detect import Contacts, collider, detect
-from limpet.constraints.problem import CONTACT, GAS, Problem
+from limpet.constraints.problem import CONTACT, DATA, GAS, Problem
 from limpet.constraints.rows import contact_rows, tangents
 from limpet.constraints.ties import tie_rows
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
@@ -101,7 +103,8 @@ class Simulation:
         self._cavities = CavityKeeper(
             join_walls(surfaces), [c.shape.tree for c in self._colliders], np.array(soft, float),
             self.settings.sealing, self.settings.ring, self.settings.remesh,
-            self.settings.union_every_step, world.atmosphere, world.leak,
+            self.settings.union_every_step, world.atmosphere,
+            [world.breaths.get(b.name) for b in self.bodies], Breath(leak=world.leak),
         )  # fmt: skip
         self.steps, self.time = 0, 0.0
         self._air = AirBook()
@@ -146,7 +149,9 @@ class Simulation:
             body.free_velocity(h, world.gravity, self.time)
         clock.lap("free")
 
-        self._air, remeshed = self._cavities.update(self._air, x, contacts, h)  # P 4, eq 15
+        self._air, remeshed = self._cavities.update(  # P 4, eq 15
+            self._air, x, contacts, self.time, h, self._elastic()
+        )
         cavities = self._air.cavities
         clock.lap("cavities")
 
@@ -182,7 +187,12 @@ class Simulation:
         k = len(contacts)
         pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
         self._air, gas = self._cavities.close(
-            self._air, pressures, rates[3 * k : len(solution.multipliers)], h
+            self._air,
+            pressures,
+            rates[3 * k : len(solution.multipliers)],
+            h,
+            contacts,
+            solution.multipliers[: 3 * k : 3],
         )
         self._contacts, self._forces = contacts, _contact_forces(contacts, solution)
         self.steps += 1
@@ -279,11 +289,11 @@ class Simulation:
         give = np.zeros(n)
         give[: 3 * k] = self.settings.give * w.diagonal()[: 3 * k]
         free[: 3 * k][stuck] = 1.0  # as if open
-        data = np.zeros((k + len(cavities), 4))
+        data = np.zeros((k + len(cavities), DATA))
         data[:k, 0] = self._friction[contacts.body_a, contacts.body_b]
-        atmosphere = self.world.atmosphere
+        p_atm = self.world.atmosphere.pressure
         for i, c in enumerate(cavities):
-            data[k + i] = c.volume, c.air * atmosphere.rt, atmosphere.p_max, atmosphere.pressure
+            data[k + i] = c.volume, c.gas.product, c.p_max, p_atm, c.gas.exponent
         kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
         start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
         return Problem(w, give, free, kind, start.astype(np.int32), data, h), tied
@@ -314,6 +324,15 @@ class Simulation:
         line = solution.line if self.steps % 10 else 0
         self._memory = Memory.of(keys, contacts.normal, ids, solution.multipliers, line)
         return solution
+
+    def _elastic(self) -> Array:
+        """(bodies, 2) energy [J] and volume [m^3] of the soft bodies, if a limit asks for them."""
+        out = np.zeros((len(self.bodies), 2))
+        if isinstance(self.world.atmosphere.limit, ElasticEnergy):
+            for i, body in enumerate(self.bodies):
+                if isinstance(body, SoftBody):
+                    out[i] = body.elastic_energy(), body.fem.volume
+        return out
 
     def _surface_velocities(self) -> Array:
         return np.concatenate([b.surface_velocities() for b in self.bodies])

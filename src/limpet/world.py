@@ -11,6 +11,7 @@ from limpet.bodies.material import Fem, Material
 from limpet.bodies.motion import HOLD, Motion
 from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
+from limpet.cavity.breath import Breath
 from limpet.cavity.gas import Atmosphere
 from limpet.constraints.ties import Ties
 from limpet.errors import LimpetError, require_positive, suggest
@@ -94,6 +95,7 @@ class World:
         self.leak = leak  # n_leak into every sealed cavity (P eq 15)
         self.specs: dict[str, Spec] = {}
         self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
+        self.breaths: dict[str, Breath] = {}  # by body
         self.watched: dict[str, Region] = {}
         self.ties: list[TieSpec] = []
         self._pair_friction: dict[frozenset[str], float] = {}
@@ -240,6 +242,20 @@ class World:
         """Whether two bodies, by name, have anything to do with each other."""
         solid = self.specs[one].collides and self.specs[other].collides
         return solid and frozenset((one, other)) not in self._no_contact
+
+    def breathe(self, body: Spec, breath: Breath) -> None:
+        """How every cavity with a wall on `body` leaks or is fed, instead of the world's leak.
+
+        Of two bodies round one cavity that both breathe, the one that carries the contact ring
+        counts (the soft one; of two alike the one added first); if that has none, the first added.
+        """
+        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(breath, Breath):
+            raise LimpetError("breathe: expected a body of this world, and a Breath")
+        if self.specs.get(body.name) is not body:
+            raise LimpetError(f"breathe on '{body.name}': it is not a body of this world")
+        if body.name in self.breaths:
+            raise LimpetError(f"'{body.name}' breathes already: join the two in one Breath")
+        self.breaths[body.name] = breath
 
     def watch(self, name: str, target: Region | RigidSpec) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].

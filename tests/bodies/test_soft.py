@@ -12,6 +12,7 @@ from limpet.bodies.soft import DENSE_ROW, Material, SoftBody
 from limpet.elements.corotational import energy
 from limpet.errors import DivergedError, LimpetError, MeshError
 from limpet.geometry.cup import cup
+from limpet.geometry.rotation import rotation_matrix
 from limpet.geometry.shapes import soft_box
 
 from .conftest import GRAVITY, RUBBER, held, random_rows
@@ -241,3 +242,19 @@ def test_a_matrix_that_is_not_positive_says_where():
     body.fem.node_mass[body.fem.order == node] = -1e9
     with pytest.raises(DivergedError, match=f"stiffness is not positive at node {node}"):
         body.free_velocity(0.01, GRAVITY, 0.0)
+
+
+@pytest.mark.parametrize(
+    "element", ["tet4", "tet10", "hex8", "hex20", "hex20p", "iicr11", "iicr21"]
+)
+def test_a_hanging_bar_stores_half_of_what_its_weight_has_done(element):
+    """Small strains, slowly loaded: U = 1/2 m g . u; a turn stores nothing."""
+    body = held(soft_box(*BAR, (1, 1, 4), element))
+    settle(body, 0.1 * GRAVITY, steps=60)
+    done = float(((body.x - body.fem.rest) @ (0.1 * GRAVITY)) @ body.fem.node_mass)
+    assert body.elastic_energy() == pytest.approx(0.5 * done, rel=1e-3)
+    stored = body.elastic_energy()
+    body.x = body.x @ rotation_matrix(np.array([1.0, 2.0, 3.0]), 1.0).T
+    assert body.elastic_energy() == pytest.approx(stored, rel=1e-6)
+    body.x, body.p = body.fem.rest.copy(), np.zeros_like(body.p)
+    assert body.elastic_energy() == pytest.approx(0.0, abs=1e-12 * stored)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from limpet.constraints import gas
 
@@ -123,3 +124,77 @@ def test_the_error_is_the_relative_miss_of_the_gas_law():
     assert gas.error(0.0, off, volume, nrt, P_MAX, P_ATM, H, 0.0) == pytest.approx(0.01)
     miss = gas.error(0.0, P_MAX - P_ATM, volume, nrt, P_MAX, P_ATM, H, 0.02 * P_MAX)
     assert miss == pytest.approx(0.02)
+
+
+exponents = st.floats(1.0, 1.7)
+
+
+@given(compliances, st.floats(-1.0, 1.0), logs, exponents)
+@settings(max_examples=200, deadline=None)
+def test_the_polytropic_root_is_the_one_a_bracket_finds(a, scaled_b, gas_constant, k):
+    b = scaled_b * 1e-4
+    p = gas.root(a, b, gas_constant, k)
+
+    def too_roomy(log_p):  # the volume that the walls give, over the one the gas takes
+        return b + a * np.exp(log_p) - (gas_constant / np.exp(log_p)) ** (1.0 / k)
+
+    found = np.exp(brentq(too_roomy, -200.0, 200.0, xtol=1e-15, rtol=1e-14))
+    assert p == pytest.approx(found, rel=1e-9)
+
+
+@given(compliances, st.floats(-1.0, 1.0), logs)
+@settings(max_examples=100, deadline=None)
+def test_near_one_the_root_is_the_closed_form(a, scaled_b, nrt):
+    b = scaled_b * 1e-4
+    assert gas._polytropic_root(a, b, nrt, 1.0) == pytest.approx(gas.root(a, b, nrt), rel=1e-12)
+
+
+def test_polytropic_corner_cases():
+    assert gas.root(1e-9, 1e-6, 0.0, 1.4) == 0.0
+    assert gas.root(1e-9, -1e-6, 0.0, 1.4) == pytest.approx(1e3)
+    assert gas.root(0.0, 2e-6, 0.1, 1.4) == pytest.approx(0.1 / 2e-6**1.4)
+    assert gas.root(0.0, 0.0, 0.1, 1.4) == np.inf
+    assert gas.root(1e-9, 1e-4, 1e-30, 1.4) == pytest.approx(1e-30 / 1e-4**1.4, rel=1e-12)
+
+
+@given(st.integers(0, 10**9), exponents)
+@settings(max_examples=100, deadline=None)
+def test_a_polytropic_row_obeys_its_law_or_vents_and_stays(seed, k):
+    w, u, p, volume, nrt = random_row(seed)
+    product = nrt * volume ** (k - 1.0)
+    args = (volume, product, P_MAX, P_ATM, H)
+    new = gas.solve_row(w, u, p, *args, k)
+    there = u + w * (new - p)
+    end = volume + H * there
+    if new + P_ATM < P_MAX:
+        assert (new + P_ATM) * end**k == pytest.approx(product, rel=1e-8)
+    else:
+        assert P_MAX * end**k <= product * (1.0 + 1e-9)
+    phi, _, _ = gas.natural_map(w, there, new, *args, k)
+    assert abs(phi) < 1e-9 * P_ATM
+    assert gas.error(there, new, *args, phi, k) < 1e-8
+
+
+@given(st.integers(0, 10**9), st.floats(1.05, 1.7))
+@settings(max_examples=100, deadline=None)
+def test_polytropic_derivatives_are_finite_differences(seed, k):
+    w, u, p, volume, nrt = random_row(seed)
+    args = (volume, nrt * volume ** (k - 1.0), P_MAX, P_ATM, H)
+    _, by_p, by_u = gas.natural_map(w, u, p, *args, k)
+    dp, du = 1e-5 * P_ATM, 1e-5 * volume / H
+
+    def slope(function, step):  # fourth order
+        near, far = function(step) - function(-step), function(2 * step) - function(-2 * step)
+        return (8.0 * near - far) / (12.0 * step)
+
+    roots = [
+        gas.root(H * w, volume + H * (u + i * du - w * (p + j * dp + P_ATM)), args[1], k)
+        for i in (-2, 2)
+        for j in (-2, 2)
+    ]
+    if min(roots) < P_MAX < max(roots):
+        return  # the kink between sealed and venting
+    slope_p = slope(lambda d: gas.natural_map(w, u, p + d, *args, k)[0], dp)
+    slope_u = slope(lambda d: gas.natural_map(w, u + d, p, *args, k)[0], du)
+    assert by_p == pytest.approx(slope_p, rel=1e-5, abs=1e-6)
+    assert by_u == pytest.approx(slope_u, rel=1e-5, abs=1e-6 * P_ATM * H / volume)

@@ -51,6 +51,15 @@ def test_newton_satisfies_every_law(seed, contacts, cavities, mu, coupling):
     check_laws(p, found.multipliers)
 
 
+@given(seeds, sizes, st.floats(1.0, 1.67))
+@settings(max_examples=40, deadline=None)
+def test_newton_and_sweeps_satisfy_polytropic_gas(seed, contacts, exponent):
+    p = random_problem(np.random.default_rng(seed), contacts, 2, 0.5, exponent=exponent)
+    for found in (solve_by_newton(p, none(p), NEWTON), solve_by_sweeps(p, none(p), SWEEPS)):
+        assert found.converged
+        check_laws(p, found.multipliers)
+
+
 @given(seeds, sizes, cavity_counts, st.sampled_from([0.0, 0.2, 0.5, 1.0]))
 @settings(max_examples=40, deadline=None)
 def test_sweeps_and_newton_find_the_same_velocities(seed, contacts, cavities, mu):
@@ -221,7 +230,7 @@ def test_a_piston_obeys_boyle(solve):
     """One cavity, nothing touching: a mass of 50 g on 3 cm^2 moves until P V = n R T."""
     p = random_problem(np.random.default_rng(4), 0, 1)
     found = solve(p, none(p))
-    volume, nrt, _, p_atm = p.data[0]
+    volume, nrt, _, p_atm, _ = p.data[0]
     end = volume + H * velocities(p, found.multipliers)[0]
     assert (found.multipliers[0] + p_atm) * end == pytest.approx(nrt, rel=1e-9)
 

@@ -7,7 +7,7 @@ numbered as they appear there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -17,7 +17,7 @@ from limpet.bodies.material import Fem, Material
 from limpet.elements import neo_hookean
 from limpet.elements.block import cell_block, deformed_volume
 from limpet.elements.choose import choose
-from limpet.elements.corotational import NONE, ROTATIONS, assemble, lame
+from limpet.elements.corotational import NONE, ROTATIONS, assemble, energy, lame
 from limpet.elements.mixed import assemble_mixed, pressure_compliance
 from limpet.errors import LimpetError, MeshError
 from limpet.geometry.cells import CELLS
@@ -187,6 +187,22 @@ class Discretisation:
                 )  # fmt: skip
         _add_mass(values, self._mass_slots, self._mass_values, 1.0 + h * m.mass_damping)
         return System(values, force, scale * excess)
+
+    def energy(self, x: Array, p: Array) -> float:
+        """Elastic energy [J]. Shared pressures store p C p / 2, and the cells what shear does."""
+        total = 0.0
+        for b, own, c in zip(self.blocks, self.pressure_cells, self._compliance):
+            if b.element.shared_pressure:
+                bare = replace(
+                    b, pressure_shape=b.pressure_shape[:, :0], pressure_root=b.pressure_root[:, :0]
+                )
+                total += energy(bare, x, self.mu, -2.0 / 3.0 * self.mu, rotation=self.rotation)
+                total += 0.5 * float(np.einsum("mi,mij,mj->", p[own], c, p[own], optimize=True))
+            elif self.material.law == "neo-hookean":
+                total += neo_hookean.energy(b, x, self.mu, self.lam)
+            else:
+                total += energy(b, x, self.mu, self.lam, rotation=self.rotation)
+        return total
 
     def volume_of(self, x: Array) -> float:
         """[m^3] of the deformed cells."""

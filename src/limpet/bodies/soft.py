@@ -196,6 +196,10 @@ class SoftBody:
         self.x = self.x + h * self.v
         self.p = self.p + self._y[self.fem.pressure_unknown, 0]
 
+    def elastic_energy(self) -> float:
+        """[J], zero at rest."""
+        return self.fem.energy(self.x, self.p)
+
     def momentum(self) -> Array:
         return self.fem.node_mass @ self.v
 

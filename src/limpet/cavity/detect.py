@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from limpet.cavity.leak import narrowest, ring_open
+from limpet.cavity.leak import narrowest, ring_open, seal_traction
 from limpet.cavity.mapping import (
     Mapped,
     borders,
@@ -121,6 +121,17 @@ def seal_necks(
 ) -> list[tuple[float, int]]:
     """The seal gap of each cavity [m] and the vertex where it is: there the seal will open."""
     return [narrowest(walls, near, sealing, _candidate(mesh)) for mesh in cavities]
+
+
+def seal_tractions(
+    walls: Walls,
+    near: Nearness,
+    sealing: float,
+    cavities: Sequence[CavityMesh],
+    traction: Array,
+) -> list[tuple[float, float]]:
+    """Of each cavity's weakest leak paths the largest traction, and the sum of all [Pa]."""
+    return [seal_traction(walls, near, sealing, _candidate(mesh), traction) for mesh in cavities]
 
 
 def _candidate(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:
@@ -334,10 +345,10 @@ def _mean(
     """Half the pressure falls at the outer edge of the ring, half at the inner one."""
     outer_before = [m.halves[0] if m.halves else m for m in previous]
     inner_before = [half for m in previous for half in (m.halves[1:] or (m,))]
-    outer = detect(walls, x, contacts, sealing, Ring.OUTER, outer_before, trees, lead, grows, bodies)
-    inner = detect(
-        walls, x, contacts, sealing, Ring.INNER, inner_before, trees, lead, None, bodies
+    outer = detect(
+        walls, x, contacts, sealing, Ring.OUTER, outer_before, trees, lead, grows, bodies
     )
+    inner = detect(walls, x, contacts, sealing, Ring.INNER, inner_before, trees, lead, None, bodies)
     cavities = []
     for mesh in outer.cavities:
         within = [m for m in inner.cavities if common_air([mesh], [m], len(x)).any()]

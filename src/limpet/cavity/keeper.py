@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from limpet.cavity.detect import detect, groups, seal_gaps, seal_necks
-from limpet.cavity.gas import Atmosphere
+from limpet.cavity.breath import Breath, breathe
+from limpet.cavity.detect import detect, groups, seal_gaps, seal_necks, seal_tractions
+from limpet.cavity.gas import Atmosphere, Gas, mixed
+from limpet.cavity.leak import vertex_areas, vertex_loads
+from limpet.cavity.limit import Seal
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
 from limpet.cavity.ring import TOUCHING, Nearness, Ring, nearness
 from limpet.cavity.track import Air, carry_air, links
@@ -27,13 +30,20 @@ class Trapped:
 
     id: int
     mesh: CavityMesh
-    air: float  # n [mol]
+    gas: Gas  # its n [mol], and how it answers a change of volume
     pressure: float  # P [Pa] absolute, of the last step
+    stored: float = 0.0  # [mol] in the chamber above it (Breath.chamber)
     volume: float = 0.0  # V [m^3] at x
     gradient: Array = field(default_factory=lambda: np.zeros((0, 3)))  # H_p at mesh.support [m^2]
     leaked: float = 0.0  # [mol] in this step
-    seal_gap: float = 0.0  # [m]
+    seal: Seal = field(default_factory=lambda: Seal(0.0, 0.0, 0.0))
+    p_max: float = np.inf  # [Pa] in this step
     missing: int = 0  # detections in a row that did not find it
+
+    @property
+    def air(self) -> float:
+        """n [mol]"""
+        return self.gas.amount
 
 
 @dataclass(frozen=True)
@@ -47,13 +57,15 @@ class AirBook:
     vented: float = 0.0
     released: float = 0.0
     pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see _pattern
+    load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
 
     @property
     def error(self) -> float:
         """What the books miss, as a share of all air that was ever trapped."""
-        held = sum(c.air for c in self.cavities)
+        held = sum(c.air + c.stored for c in self.cavities)
         came = self.created + self.leaked
-        return abs(held - (came - self.vented - self.released)) / came if came > 0.0 else 0.0
+        scale = self.created + abs(self.leaked)
+        return abs(held - (came - self.vented - self.released)) / scale if scale > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -68,10 +80,17 @@ class CavityKeeper:
     limit: float  # of bridging area before a cavity is remeshed
     every_step: bool
     atmosphere: Atmosphere
-    leak: float  # [mol/s]
+    breaths: Sequence[Breath | None]  # of each body
+    otherwise: Breath  # of cavities between bodies without one
 
-    def update(self, book: AirBook, x: Array, contacts: Contacts, h: float) -> tuple[AirBook, bool]:
-        """Find, remesh and feed the cavities at x; also whether a union was run."""
+    def update(
+        self, book: AirBook, x: Array, contacts: Contacts, time: float, h: float, elastic: Array
+    ) -> tuple[AirBook, bool]:
+        """Find, remesh and feed the cavities at x; also whether a union was run.
+
+        time [s]: at the start of the step. elastic (bodies, 2): energy [J] and volume [m^3] of the
+        soft bodies, if the limit of the pressure asks for it.
+        """
         near = nearness(contacts, self.walls)
         pattern = self._pattern(near, book)
         group = groups(contacts, self.sealing, [c.mesh for c in book.cavities], len(self.lead))
@@ -82,46 +101,97 @@ class CavityKeeper:
             stored = book.pattern if len(book.pattern) else np.zeros_like(pattern)
             seen = np.where(due[self.walls.body], self._pattern(near, book), stored)
             book = replace(book, pattern=seen)
-        necks = seal_necks(self.walls, near, self.sealing, [c.mesh for c in book.cavities])
-        cavities, leaked = [], 0.0
-        for c, (gap, _) in zip(book.cavities, necks):
+        measured = []
+        for c in book.cavities:
             v, gradient = volume_and_gradient(c.mesh, x)
-            gained = h * self.leak  # P eq 15
-            leaked += gained
-            cavities.append(
-                replace(
-                    c, air=c.air + gained, volume=v, gradient=gradient, leaked=gained, seal_gap=gap
+            measured.append(replace(c, volume=v, gradient=gradient))
+        seals = self._seals(measured, book.load, x, near, elastic)
+        fed = tuple(self._fed(c, seal, time, h) for c, seal in zip(measured, seals))
+        leaked = book.leaked + sum(c.leaked for c in fed)
+        return replace(book, cavities=fed, leaked=leaked), remesh
+
+    def _seals(
+        self, cavities: Sequence[Trapped], load: Array, x: Array, near: Nearness, elastic: Array
+    ) -> list[Seal]:
+        """What is known of each cavity's seal; its load is that of the last step."""
+        if not cavities:
+            return []
+        meshes = [c.mesh for c in cavities]
+        load = load if len(load) else np.zeros(len(x))
+        traction = load / vertex_areas(self.walls.triangles, x)
+        necks = seal_necks(self.walls, near, self.sealing, meshes)
+        paths = seal_tractions(self.walls, near, self.sealing, meshes, traction)
+        seals = []
+        for c, mesh, (gap, _), (largest, total) in zip(cavities, meshes, necks, paths):
+            energy, room = elastic[np.unique(mesh.body)].sum(axis=0)
+            carried = c.gradient[np.isin(self.walls.body[mesh.support], mesh.rings[:, 0])]
+            seals.append(
+                Seal(
+                    gap, largest, total, float(energy / room) if room > 0.0 else 0.0,
+                    force=float(load[mesh.interior].sum() + load[mesh.seal_line].sum()),
+                    area=float(np.linalg.norm(carried.sum(axis=0))),
+                    overpressure=c.pressure - self.atmosphere.pressure,
                 )
-            )
-        return replace(book, cavities=tuple(cavities), leaked=book.leaked + leaked), remesh
+            )  # fmt: skip
+        return seals
+
+    def _fed(self, c: Trapped, seal: Seal, time: float, h: float) -> Trapped:
+        """The cavity after a step's breath, and the pressure that its seal holds."""
+        room = c.gas.volume_at(c.pressure) if c.pressure > 0.0 and c.air > 0.0 else c.volume
+        after = breathe(
+            self._breath(c.mesh), c.gas, c.stored, room, seal.traction, self.atmosphere, time + h, h
+        )
+        p_max = self.atmosphere.pressure + self.atmosphere.rule.overpressure_of(seal)
+        return replace(
+            c, gas=after.gas, stored=after.stored, leaked=after.leaked, seal=seal, p_max=p_max
+        )
+
+    def _breath(self, mesh: CavityMesh) -> Breath:
+        """That of the body that carries the ring; if it has none, of the first wall that has."""
+        for body in (*mesh.rings[:, 0].tolist(), *np.unique(mesh.body).tolist()):
+            breath = self.breaths[body]
+            if breath is not None:
+                return breath
+        return self.otherwise
 
     def close(
-        self, book: AirBook, pressures: Array, rates: Array, h: float
-    ) -> tuple[AirBook, tuple[CavityReport, ...]]:
-        """Settle the step: P and V' of each cavity are known; at P_max air has left (P eq 13)."""
-        rt, p_max = self.atmosphere.rt, self.atmosphere.p_max
+        self, book: AirBook, pressures: Array, rates: Array, h: float,
+        contacts: Contacts, normal_force: Array,
+    ) -> tuple[AirBook, tuple[CavityReport, ...]]:  # fmt: skip
+        """Settle the step: P and V' of each cavity are known; at P_max air has left (P eq 13).
+
+        contacts, normal_force (k,) [N]: of the step.
+        """
         cavities, reports, vented = [], [], 0.0
         for c, p, rate in zip(book.cavities, pressures, rates):
             after = c.volume + h * rate
-            air = c.air
-            if p >= p_max * (1.0 - 1e-9):
-                air = min(air, max(p * after / rt, 0.0))
-            vented += c.air - air
-            miss = abs(p * after - air * rt) / (air * rt) if air > 0.0 else abs(p * after)
-            cavities.append(replace(c, air=air, pressure=float(p)))
+            gas = c.gas
+            if p >= c.p_max * (1.0 - 1e-9):
+                gas = gas.with_less(min(gas.amount, gas.amount_at(float(p), after)))
+            vented += c.air - gas.amount
+            cavities.append(replace(c, gas=gas, pressure=float(p)))
             reports.append(
                 CavityReport(
                     id=c.id,
                     pressure=float(p),
                     volume=after,
-                    air=air,
-                    vented=c.air - air,
+                    air=gas.amount,
+                    vented=c.air - gas.amount,
                     leaked=c.leaked,
-                    gas_residual=miss,
-                    seal_gap=c.seal_gap,
+                    gas_residual=gas.miss(float(p), after),
+                    seal_gap=c.seal.gap,
+                    temperature=gas.temperature_at(float(p)),
+                    stored=c.stored,
+                    p_max=c.p_max,
+                    seal_traction=c.seal.traction,
                 )
             )
-        book = replace(book, cavities=tuple(cavities), vented=book.vented + vented)
+        load = vertex_loads(
+            self.walls.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
+            self.walls.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
+            normal_force, len(self.walls.body),
+        )  # fmt: skip
+        book = replace(book, cavities=tuple(cavities), vented=book.vented + vented, load=load)
         return book, tuple(reports)
 
     def _pattern(self, near: Nearness, book: AirBook) -> Array:
@@ -135,7 +205,9 @@ class CavityKeeper:
             bearer, other = c.mesh.rings.T
             leads[bearer, other] = True
             leads[other, bearer] = self.lead[other] > self.lead[bearer]
-        closed = (near.gap < self.sealing) & leads[self.walls.body, self.walls.body[near.face[:, 0]]]
+        closed = (near.gap < self.sealing) & leads[
+            self.walls.body, self.walls.body[near.face[:, 0]]
+        ]
         return closed.astype(np.int8) + (closed & (near.gap < min(self.sealing, TOUCHING)))
 
     def _due(self, book: AirBook, x: Array, pattern: Array, group: Array) -> Array:
@@ -211,18 +283,34 @@ class CavityKeeper:
             book.next_id,
         )
         after, ledger = carry_air(air, link, volumes, trapped)
-        pressure = {c.id: c.pressure for c in old}
+        stored = np.array([c.stored for c in old])
         missing = {old[i].id: old[i].missing + 1 for i in waiting}
-        cavities = tuple(
-            Trapped(
-                id=int(number), mesh=mesh, air=float(amount),
-                pressure=pressure.get(int(number), self.atmosphere.pressure),
-                missing=missing.get(int(number), 0),
-            )
-            for number, mesh, amount in zip(after.id, meshes, after.amount)
-        )  # fmt: skip
+        cavities = []
+        for j, mesh in enumerate(meshes):
+            gas, pressure = self._inherited(old, link[:, j], ledger.share[:, j], volumes[j])
+            number = int(after.id[j])
+            cavities.append(
+                Trapped(
+                    id=number, mesh=mesh, gas=replace(gas, amount=float(after.amount[j])),
+                    pressure=pressure, stored=float(ledger.share[:, j] @ stored),
+                    missing=missing.get(number, 0),
+                )
+            )  # fmt: skip
         return replace(
-            book, cavities=cavities, next_id=after.next_id,
+            book, cavities=tuple(cavities), next_id=after.next_id,
             created=book.created + float(ledger.created.sum()),
-            released=book.released + float(ledger.released.sum()),
+            released=book.released + float(ledger.released.sum() + stored[ledger.lost].sum()),
         )  # fmt: skip
+
+    def _inherited(
+        self, old: Sequence[Trapped], link: Array, share: Array, volume: float
+    ) -> tuple[Gas, float]:
+        """The air that a cavity has from the old ones, and its pressure; else that of outside."""
+        around = self.atmosphere
+        parts = [
+            (replace(old[i].gas, amount=float(share[i] * old[i].air)), old[i].pressure)
+            for i in np.flatnonzero(link).tolist()
+        ]
+        if not parts:
+            return Gas(0.0, around.constant, around.exponent), around.pressure
+        return mixed(parts, volume)

@@ -1,4 +1,4 @@
-"""How well the contact rings seal: the widest leak path from a cavity to the outside."""
+"""How well the contact rings seal: the leak path from a cavity to the outside that is easiest."""
 
 from __future__ import annotations
 
@@ -21,23 +21,8 @@ def narrowest(
     Paths run over the carriers' vertices from the interior to the outside; -inf and NOBODY where
     there is none. A flattened cavity starts at the interior vertices farthest from the outside.
     """
-    if len(candidate.rings) == 0:
-        return -np.inf, NOBODY
-    carriers = candidate.rings[:, 0]
-    gap, vertex = _widest(
-        walls.vertex_start,
-        walls.neighbours,
-        walls.body,
-        walls.body[near.face[:, 0]],
-        covering(walls, [candidate])[0],
-        near.gap,
-        sealing,
-        candidate.interior,
-        candidate.seal_line,
-        walls.offset[carriers.min()],
-        walls.offset[carriers.max() + 1],
-    )
-    return float(gap), int(vertex)
+    cost, vertex = _least(walls, near, sealing, candidate, -near.gap, False)
+    return -cost, vertex
 
 
 def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> float:
@@ -50,13 +35,86 @@ def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate
     return seal_gap(walls, near, sealing, candidate) >= sealing
 
 
+def seal_traction(
+    walls: Walls, near: Nearness, sealing: float, candidate: Candidate, traction: Array
+) -> tuple[float, float]:
+    """The least over leak paths of the largest traction met, and of the sum of all met [Pa].
+
+    traction (N,) [Pa]: of every surface vertex. Infinite: there is no leak path.
+    """
+    largest, _ = _least(walls, near, sealing, candidate, traction, False)
+    total, _ = _least(walls, near, sealing, candidate, traction, True)
+    return max(largest, 0.0), total
+
+
 @njit(cache=True)
-def _widest(
+def vertex_loads(
+    first_a: Array, vertices_a: Array, weights_a: Array,
+    first_b: Array, vertices_b: Array, weights_b: Array, force: Array, n: int,
+) -> Array:  # fmt: skip
+    """What each of n surface vertices bears of the contacts' normal forces (k,), (n,) [N].
+
+    first_a, first_b (k,): where the two bodies' vertices begin.
+    """
+    load = np.zeros(n)
+    for k in range(len(force)):
+        for j in range(3):
+            load[first_a[k] + vertices_a[k, j]] += weights_a[k, j] * force[k]
+            load[first_b[k] + vertices_b[k, j]] += weights_b[k, j] * force[k]
+    return load
+
+
+@njit(cache=True)
+def vertex_areas(triangles: Array, x: Array) -> Array:
+    """A third of the area of each vertex's triangles, (n,) [m^2].
+
+    Load over area is traction. (P 3.6 says area times force; it must be divided.)
+    """
+    area = np.zeros(len(x))
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        third = np.sqrt(nx * nx + ny * ny + nz * nz) / 6.0
+        for i in range(3):
+            area[triangles[t, i]] += third
+    return area
+
+
+def _least(
+    walls: Walls, near: Nearness, sealing: float, candidate: Candidate, cost: Array, add: bool
+) -> tuple[float, int]:
+    if len(candidate.rings) == 0:
+        return np.inf, NOBODY
+    carriers = candidate.rings[:, 0]
+    least, vertex = _cheapest(
+        walls.vertex_start,
+        walls.neighbours,
+        walls.body,
+        walls.body[near.face[:, 0]],
+        covering(walls, [candidate])[0],
+        cost,
+        add,
+        near.gap,
+        sealing,
+        candidate.interior,
+        candidate.seal_line,
+        walls.offset[carriers.min()],
+        walls.offset[carriers.max() + 1],
+    )
+    return float(least), int(vertex)
+
+
+@njit(cache=True)
+def _cheapest(
     start: Array,
     neighbours: Array,
     body: Array,
     other: Array,
     covers: Array,
+    cost: Array,
+    add: bool,
     gap: Array,
     sealing: float,
     interior: Array,
@@ -64,6 +122,11 @@ def _widest(
     low: int,
     high: int,
 ) -> tuple[float, int]:
+    """The least cost of a path from the interior to the outside, and its dearest vertex.
+
+    A path costs the sum of its vertices' costs (none negative), or the largest of them; infinite
+    and NOBODY if there is none.
+    """
     inside = np.zeros(high - low, dtype=np.bool_)
     known = np.zeros(high - low, dtype=np.bool_)
     for v in interior:
@@ -92,19 +155,20 @@ def _widest(
     for v in interior:
         flat &= gap[v] < sealing
         deepest[body[v]] = max(deepest[body[v]], depth[v - low])
-    width = np.full(high - low, -np.inf)
-    neck = np.full(high - low, NOBODY)  # where the best path to each vertex is narrowest
+    nothing = 0.0 if add else -np.inf
+    least = np.full(high - low, np.inf)
+    dearest = np.full(high - low, NOBODY)  # on the best path to each vertex
     heap = [(0.0, np.int64(0)) for _ in range(0)]
     for v in interior:
         if (flat and depth[v - low] == deepest[body[v]]) or (not flat and gap[v] >= sealing):
-            width[v - low] = np.inf
-            heappush(heap, (-np.inf, np.int64(v)))
+            least[v - low] = nothing
+            heappush(heap, (nothing, np.int64(v)))
     while len(heap) > 0:
-        negative, v = heappop(heap)
-        if -negative < width[v - low]:
+        paid, v = heappop(heap)
+        if paid > least[v - low]:
             continue
         if not known[v - low] and gap[v] >= sealing:
-            return -negative, neck[v - low]
+            return paid, dearest[v - low]
         for e in range(start[v], start[v + 1]):
             w = neighbours[e]
             # Under a ring that another body bears there is no path (see `divide`).
@@ -113,9 +177,11 @@ def _widest(
                     continue
             elif inside[v - low] and not known[w - low]:
                 continue
-            reach = min(-negative, gap[w])
-            if reach > width[w - low]:
-                width[w - low] = reach
-                neck[w - low] = w if gap[w] < -negative else neck[v - low]
-                heappush(heap, (-reach, np.int64(w)))
-    return -np.inf, NOBODY
+            price = paid + cost[w] if add else max(paid, cost[w])
+            if price < least[w - low]:
+                least[w - low] = price
+                before = dearest[v - low]
+                dearer = before == NOBODY or cost[w] > cost[before]
+                dearest[w - low] = w if dearer else before
+                heappush(heap, (price, np.int64(w)))
+    return np.inf, NOBODY

@@ -69,7 +69,13 @@ def borders(mapped: Mapped, closed: Array, n_bodies: int) -> tuple[Array, Array]
     are not closed passes through j, so that the vertices of i cannot bear the ring.
     """
     return _borders(
-        mapped.first, mapped.next, mapped.copy_body, mapped.vertices, mapped.weights, closed, n_bodies
+        mapped.first,
+        mapped.next,
+        mapped.copy_body,
+        mapped.vertices,
+        mapped.weights,
+        closed,
+        n_bodies,
     )
 
 

@@ -61,7 +61,9 @@ class CavityMesh:
     support: Array  # (u,) int32, the global surface vertices that carry any of it, sorted
     slot: Array  # (v, 3) int32, vertices = support[slot]
     # What the next remeshing has to know.
-    rings: Array  # (r, 2) int32, bodies that meet at its edge: the one that bears the ring, the other
+    rings: (
+        Array  # (r, 2) int32, bodies that meet at its edge: the one that bears the ring, the other
+    )
     interior: Array  # int32, sorted, the bearers' vertices (global) strictly inside the seal line
     core: Array  # int32, those of the interior that stood clear of other bodies: surely its air
     seal_line: Array  # int32, sorted, where the pressure ends; empty when no graph closes it

@@ -49,7 +49,9 @@ class Nearness:
 class Candidate:
     """A cavity, as the vertex graphs of its carriers see it."""
 
-    rings: Array  # (r, 2) int32, bodies that meet at its edge: the one that bears the ring, the other
+    rings: (
+        Array  # (r, 2) int32, bodies that meet at its edge: the one that bears the ring, the other
+    )
     interior: Array  # int32, sorted global vertices of the carriers strictly inside the seal line
     seal_line: Array  # int32, sorted; empty when no vertex graph closes a ring
     source: int = NOBODY  # which previous cavity it is

@@ -1,7 +1,8 @@
-"""The gas law of a sealed cavity, one row: P (V + h V') = (n + dn) R T (P eq 8-14).
+"""The gas law of a sealed cavity, one row: P (V + h V')^k = K (P eq 8-14 for k = 1).
 
-The row carries p = P - P_atm, so that no pressure need be applied outside (P 3.7); u is the rate of
-volume V'. P never exceeds P_max: there air leaves instead (P eq 14).
+K = a n^k of a polytropic gas; at k = 1, the isothermal gas of the paper, K = n R T. The row carries
+p = P - P_atm, so that no pressure need be applied outside (P 3.7); u is the rate of volume V'. P
+never exceeds P_max: there air leaves instead (P eq 14).
 """
 
 from __future__ import annotations
@@ -11,43 +12,77 @@ from numba import njit
 
 Array = np.ndarray
 
+MOST_STEPS = 60  # of Newton from a start within a factor of two: it takes about five
+
 
 @njit(cache=True, error_model="numpy")
-def root(a: float, b: float, nrt: float) -> float:
-    """The one positive root of a P^2 + b P - n R T = 0 (P eq 11, 12), without cancellation.
+def root(a: float, b: float, gas: float, exponent: float = 1.0) -> float:
+    """The one pressure P >= 0 with P (b + a P)^k = K, K being `gas`.
 
-    With the shift by P_atm b is negative in most sealed steps; a > 0 and n R T >= 0 still leave
-    exactly one root that is not negative.
+    At k = 1 it is the positive root of a P^2 + b P - n R T = 0 (P eq 11, 12), without cancellation.
+    With the shift by P_atm b is negative in most sealed steps; a > 0 and K >= 0 still leave exactly
+    one root that is not negative.
     """
-    if a <= 0.0:  # a cavity between bodies that cannot move: Boyle's law for the given volume
-        return nrt / b if b > 0.0 else np.inf
-    d = np.sqrt(b * b + 4.0 * a * nrt)
-    return 2.0 * nrt / (b + d) if b > 0.0 else (d - b) / (2.0 * a)
+    if a <= 0.0:  # a cavity between bodies that cannot move: the law for the given volume
+        return gas / b**exponent if b > 0.0 else np.inf
+    if exponent != 1.0:
+        return _polytropic_root(a, b, gas, exponent)
+    d = np.sqrt(b * b + 4.0 * a * gas)
+    return 2.0 * gas / (b + d) if b > 0.0 else (d - b) / (2.0 * a)
+
+
+@njit(cache=True, error_model="numpy")
+def _polytropic_root(a: float, b: float, gas: float, k: float) -> float:
+    """Newton for the volume y = b + a P, the zero of g(y) = y - b - a K y^-k.
+
+    g rises and is concave for y > 0: from a start below the zero each step falls short of it, so
+    they climb to it without any safeguard. The start has a K y^-k >= 2 max(y, -b), or y >= b, and
+    is within a factor of two.
+    """
+    if gas <= 0.0:
+        return max(0.0, -b / a)
+    if b >= 0.0:
+        y = max(b, (a * gas) ** (1.0 / (k + 1.0)))
+    else:
+        y = min((0.5 * a * gas) ** (1.0 / (k + 1.0)), (-0.5 * a * gas / b) ** (1.0 / k))
+    for _ in range(MOST_STEPS):
+        push = a * gas * y**-k
+        step = (push + b - y) / (1.0 + k * push / y)
+        y += step
+        if step <= 4e-16 * y:
+            break
+    return gas * y**-k
 
 
 @njit(cache=True, error_model="numpy")
 def solve_row(
-    w: float, u: float, lam: float, volume: float, nrt: float, p_max: float, p_atm: float, h: float
-) -> float:
+    w: float, u: float, lam: float, volume: float, gas: float, p_max: float, p_atm: float,
+    h: float, exponent: float = 1.0,
+) -> float:  # fmt: skip
     """New p of one cavity: the root for u without its own share, clamped at P_max."""
     b = volume + h * (u - w * (lam + p_atm))
-    return min(root(h * w, b, nrt), p_max) - p_atm
+    return min(root(h * w, b, gas, exponent), p_max) - p_atm
 
 
 @njit(cache=True, error_model="numpy")
 def natural_map(
-    w: float, u: float, lam: float, volume: float, nrt: float, p_max: float, p_atm: float, h: float
-) -> tuple[float, float, float]:
+    w: float, u: float, lam: float, volume: float, gas: float, p_max: float, p_atm: float,
+    h: float, exponent: float = 1.0,
+) -> tuple[float, float, float]:  # fmt: skip
     """phi = P - root (or P - P_max when venting), d phi/d p, d phi/d u.
 
     The root is that of the block update, so phi keeps the scale of a pressure: with b the volume
-    less the row's own share, d root/d b = -P/sqrt(d).
+    less the row's own share and y = b + h w P the volume with it, d root/d b = -k P/(y + k h w P),
+    which at k = 1 is -P/sqrt(d).
     """
     b = volume + h * (u - w * (lam + p_atm))
-    p = root(h * w, b, nrt)
+    p = root(h * w, b, gas, exponent)
     if p >= p_max:
         return lam + p_atm - p_max, 1.0, 0.0
-    slope = -p / np.sqrt(b * b + 4.0 * h * w * nrt)
+    if exponent == 1.0:
+        slope = -p / np.sqrt(b * b + 4.0 * h * w * gas)
+    else:
+        slope = -exponent * p / (b + h * w * p * (1.0 + exponent))
     return lam + p_atm - p, 1.0 + slope * h * w, -slope * h
 
 
@@ -56,15 +91,19 @@ def error(
     u: float,
     lam: float,
     volume: float,
-    nrt: float,
+    gas: float,
     p_max: float,
     p_atm: float,
     h: float,
     phi: float,
+    exponent: float = 1.0,
 ) -> float:
-    """|P V - n R T| / (n R T) at the end of the step; when venting |P - P_max| / P_max."""
+    """|P V^k - K| / K at the end of the step; when venting |P - P_max| / P_max."""
     p = lam + p_atm
     miss = abs(phi) / max(abs(p), 1e-6 * p_atm)
-    if p < p_max * (1.0 - 1e-9) and nrt > 0.0:
-        return max(miss, abs(p * (volume + h * u) - nrt) / nrt)
+    if p < p_max * (1.0 - 1e-9) and gas > 0.0:
+        after = volume + h * u
+        if exponent != 1.0:
+            after = max(after, 0.0) ** exponent
+        return max(miss, abs(p * after - gas) / gas)
     return miss

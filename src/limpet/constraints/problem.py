@@ -16,7 +16,8 @@ from limpet.constraints import contact, gas
 Array = np.ndarray
 
 CONTACT = 0  # three rows: normal, two tangents; data: mu
-GAS = 1  # one row; data: V, n R T, P_max, P_atm
+GAS = 1  # one row; data: V, K = a n^k (n R T at k = 1), P_max, P_atm, k
+DATA = 5  # numbers of a block, at most
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Problem:
     free: Array  # (r,) u without any multiplier
     kind: Array  # (b,) int32
     start: Array  # (b + 1,) int32, rows of block b: start[b]:start[b+1]
-    data: Array  # (b, 4)
+    data: Array  # (b, DATA)
     h: float  # [s]
 
 
@@ -40,7 +41,9 @@ def solve_block(
     if kind == CONTACT:
         contact.solve_block(w, u, lam, data[0], out)
     else:
-        out[0] = gas.solve_row(w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h)
+        out[0] = gas.solve_row(
+            w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4]
+        )
 
 
 @njit(cache=True, error_model="numpy")
@@ -59,7 +62,7 @@ def natural_map(
     if kind == CONTACT:
         return contact.natural_map(w, u, lam, data[0], phi, d_lam, d_u)
     phi[0], d_lam[0, 0], d_u[0, 0] = gas.natural_map(
-        w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h
+        w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4]
     )
     return True
 
@@ -68,7 +71,7 @@ def natural_map(
 def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
     """How far the law is from holding, without units.
 
-    Contact: phi as a displacement, over 1 mm. Gas: |P V - n R T| / (n R T), or |P / P_max - 1|.
+    Contact: phi as a displacement, over 1 mm. Gas: |P V^k - K| / K, or |P / P_max - 1|.
     """
     if kind == CONTACT:
         largest = 0.0
@@ -77,4 +80,4 @@ def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi:
             if not size <= largest:  # and not max(), which would pass over a NaN
                 largest = size
         return largest * h / 1e-3
-    return gas.error(u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0])
+    return gas.error(u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0], data[4])

@@ -17,7 +17,8 @@ Row = dict[str, float | int | None]  # None where there is nothing to say: an em
 PHASES = ("free", "collision", "cavities", "compliance", "solve", "correct")
 
 # SI units, but for the phases, which are in milliseconds. With several cavities at once the
-# pressure is the lowest, the worst residual and gap are kept, and the other figures are sums.
+# pressure is the lowest, with the temperature there, the worst residual and gap are kept, and the
+# other figures are sums.
 COLUMNS = (
     "step",
     "time",
@@ -26,6 +27,7 @@ COLUMNS = (
     "pressure",
     "volume",
     "air",
+    "temperature",
     "vented",
     "leaked",
     "seal_gap",
@@ -58,14 +60,16 @@ def flatten(report: StepReport, up: Array) -> Row:
     A number that is not finite is a run that diverged.
     """
     cavities = report.cavities
+    lowest = min(cavities, key=lambda c: c.pressure, default=None)
     row: Row = {
         "step": report.step,
         "time": report.time,
         "drive_force": sum(float(wrench[:3] @ up) for wrench in report.drives.values()),
         "cavities": len(cavities),
-        "pressure": min((c.pressure for c in cavities), default=None),
+        "pressure": lowest.pressure if lowest else None,
         "volume": sum(c.volume for c in cavities) if cavities else None,
         "air": sum(c.air for c in cavities) if cavities else None,
+        "temperature": lowest.temperature if lowest else None,
         "vented": sum(c.vented for c in cavities),
         "leaked": sum(c.leaked for c in cavities),
         # A cavity without any leak path has no gap to tell: infinite is not an error here.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from limpet.bodies.motion import path
 from limpet.bodies.soft import Material
 from limpet.cavity.gas import Atmosphere
+from limpet.cavity.limit import ElasticEnergy, Limit, TractionPath
 from limpet.geometry.cup import cup
 from limpet.geometry.rotation import rotation_matrix
 from limpet.geometry.shapes import box
@@ -28,6 +30,12 @@ from limpet.units import (
 from limpet.world import World
 
 CLEARANCE = 0.5e-3  # [m] between the lip and the block at the start
+LIMITS: dict[str, Limit | None] = {
+    "constant": None,  # P_atm and the overpressure
+    "path": TractionPath(),
+    "path-sum": TractionPath(total=True),
+    "energy": ElasticEnergy(),
+}
 
 
 class CupParameters(SceneParameters):
@@ -52,8 +60,22 @@ class CupParameters(SceneParameters):
     overpressure: NotNegative[Pressure] = Field(
         0.0, description="above the atmosphere, before air blows out"
     )
+    limit: Literal["constant", "path", "path-sum", "energy"] = Field(
+        "constant", description="what says when air blows out: the overpressure, or P 3.6's others"
+    )
+    exponent: float = Field(1.0, ge=1.0, description="of the air: 1 isothermal, 1.4 adiabatic")
+    ambient: Positive[Pressure] = Field(101325.0, description="pressure of the air around")
     tilt: Angle = Field(0.0, description="turns the whole scene about the axis (1, 2, 0)")
     shift: Length = Field(0.0, description="moves the whole scene along x and y")
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> CupParameters:
+        if self.limit != "constant" and self.overpressure > 0.0:
+            raise ValueError(
+                f"overpressure = {self.overpressure:g} Pa: limit = '{self.limit}' says when air "
+                "blows out; leave one of them out"
+            )
+        return self
 
     @property
     def turn(self) -> np.ndarray:
@@ -90,7 +112,9 @@ def cup_over(
     world = World(
         gravity=turn @ [0.0, 0.0, -9.81],
         friction=p.friction,
-        atmosphere=Atmosphere(overpressure=p.overpressure),
+        atmosphere=Atmosphere(
+            p.ambient, overpressure=p.overpressure, exponent=p.exponent, limit=LIMITS[p.limit]
+        ),
         leak=p.leak,
     )
     shape = cup(p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments)
