@@ -154,6 +154,9 @@ class Simulation:
             )
             for i, body in enumerate(self.bodies):  # P eq 3
                 body.apply(h * force[self.offset[i] : self.offset[i + 1]])
+            # before they move: a turning body carries the vertices along other directions after it
+            rates = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
+            for body in self.bodies:
                 body.advance(h)
             clock.lap("correct")
 
@@ -167,7 +170,6 @@ class Simulation:
             reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
             contacts = self._effective(self._detect(reach)[1])
 
-        rates = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
         k = len(contacts)
         pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
         self._air, gas = self._cavities.close(self._air, pressures, rates[3 * k :], h)
