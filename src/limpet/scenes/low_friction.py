@@ -8,19 +8,23 @@ from limpet.geometry.shapes import box
 from limpet.scenes.ground import cup_over
 from limpet.scenes.lift import LiftParameters, add_ground
 from limpet.scenes.registry import scene
-from limpet.units import Length, Mass, Positive, Time
+from limpet.units import Length, Mass, Positive, Speed, Time
 from limpet.world import World
 
 
 class LowFrictionParameters(LiftParameters):
-    duration: Time = 6.0
-    friction: float = Field(0.01, ge=0.0, description="between cup and cube")
+    h: Time = 0.005
+    duration: Time = 1.6
+    friction: float = Field(0.005, ge=0.0, description="between cup and cube")
     ground_friction: float = Field(0.5, ge=0.0, description="between cube and ground")
     off_centre: Length = Field(
-        3e-3, description="how far the cup stands from the cube's middle, along x and along y"
+        0.5e-3, description="how far the cup stands from the cube's middle, along x and along y"
     )
     block_mass: Positive[Mass] = Field(0.5, description="mass of the cube")
-    edge: Positive[Length] = Field(0.06, description="of the cube")
+    edge: Positive[Length] = Field(0.05, description="of the cube")
+    # Fast, because sliding takes only two or three tenths of a second; so is the time step.
+    speed: Positive[Speed] = Field(0.1, description="of the pull")
+    rise: Positive[Length] = Field(0.04, description="how far the stem goes up; then it rests")
 
 
 @scene(
