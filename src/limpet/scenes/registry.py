@@ -96,6 +96,11 @@ _CATALOGUE = {
             "a cup lifts a rigid block, or lets go when it is too heavy",
         ),
         SceneEntry(
+            "curved",
+            "limpet.scenes.curved",
+            "a cup lifts a block with a convex or concave top, if it can seal on it",
+        ),
+        SceneEntry(
             "cantilever",
             "limpet.scenes.cantilever",
             "a beam held at one end bends under its own weight",
