@@ -2,6 +2,13 @@
 
 from limpet.geometry.bricks import cantilever, hinge, spine
 from limpet.geometry.cup import PROFILES, CupProfile, cup
+from limpet.geometry.curved import (
+    cropped_cylinder,
+    plate_with_groove,
+    plate_with_hole,
+    rod,
+    trough,
+)
 from limpet.geometry.files import load_mesh, soft_mesh
 from limpet.geometry.jelly import half_with_hole, jelly_half, tunnel_cube
 from limpet.geometry.objects import apple, can, compartment_box, ring
@@ -23,6 +30,7 @@ __all__ = [
     "cantilever",
     "coil_spring",
     "compartment_box",
+    "cropped_cylinder",
     "cup",
     "fill",
     "fill_ratio",
@@ -30,8 +38,11 @@ __all__ = [
     "hinge",
     "jelly_half",
     "load_mesh",
+    "plate_with_groove",
+    "plate_with_hole",
     "quadruped",
     "ring",
+    "rod",
     "serpent",
     "soft_box",
     "soft_mesh",
@@ -39,6 +50,7 @@ __all__ = [
     "spine",
     "tentacle",
     "torus",
+    "trough",
     "tunnel_cube",
     "wrap",
 ]

@@ -130,6 +130,11 @@ _CATALOGUE = {
             "a head on a spring is pushed until its cup sticks; air leaks in and it jumps",
         ),
         SceneEntry(
+            "curved",
+            "limpet.scenes.curved",
+            "a cup lifts a block with a convex or concave top, if it can seal on it",
+        ),
+        SceneEntry(
             "cantilever",
             "limpet.scenes.cantilever",
             "a beam held at one end bends under its own weight",
