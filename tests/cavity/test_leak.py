@@ -22,13 +22,14 @@ def pressed(kit):
     """A cup on a block: the scene, its contacts' nearness, the cavity as its carrier sees it."""
     scene = kit.scene(kit.cup(), kit.block(5))
     (mesh,) = detect(scene.walls, scene.x, scene.contacts(), SEALING).cavities
-    candidate = Candidate(mesh.carrier, mesh.interior, mesh.seal_line)
+    candidate = Candidate(mesh.rings, mesh.interior, mesh.seal_line)
     return scene, nearness(scene.contacts(), scene.walls), candidate, mesh
 
 
 def ends(scene, near, candidate):
     """Open vertices of the carrier inside, and outside."""
-    low, high = scene.walls.offset[candidate.carrier : candidate.carrier + 2]
+    (carrier,) = np.unique(candidate.rings[:, 0])
+    low, high = scene.walls.offset[carrier : carrier + 2]
     known = np.zeros(len(near.gap), bool)
     known[candidate.interior] = known[candidate.seal_line] = True
     inside = [v for v in candidate.interior if near.gap[v] >= SEALING]
@@ -104,7 +105,7 @@ def test_an_even_ring_bears_its_load_over_its_width(pressed):
     traction = np.zeros(len(scene.x))
     for r, t in ((0.015, 3e3), (0.016, 8e3), (0.017, 5e3)):
         traction[closed[np.abs(radius[closed] - r) < 1e-6]] = t
-    ((largest, total),) = seal_tractions(scene.walls, contacts, SEALING, [mesh], traction)
+    ((largest, total),) = seal_tractions(scene.walls, nearness(contacts, scene.walls), SEALING, [mesh], traction)
     assert (largest, total) == (8e3, 16e3)
 
 
