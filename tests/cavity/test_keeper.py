@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from limpet.cavity.breath import Breath
+from limpet.cavity.detect import detect
 from limpet.cavity.gas import Atmosphere
 from limpet.cavity.keeper import AirBook, CavityKeeper
 from limpet.cavity.limit import ElasticEnergy
@@ -36,17 +37,20 @@ def bellows(kit):
     return scene, scene.x, y
 
 
-def found(scene, x, book, air=AIR, otherwise=None, elastic=None):
-    """The book after a detection at x."""
+def keeper(scene, x, air=AIR, otherwise=None):
     parts = [x[scene.part(b)] for b in range(2)]
     trees = [build_tree(p, s.triangles) for p, s in zip(parts, scene.surfaces)]
-    keeper = CavityKeeper(
+    return CavityKeeper(
         scene.walls, trees, np.zeros(2), SEALING, Ring.OUTER, 0.005, True, air, [None, None],
         otherwise or Breath(),
     )  # fmt: skip
+
+
+def found(scene, x, book, air=AIR, otherwise=None, elastic=None):
+    """The book after a detection at x."""
     elastic = np.zeros((2, 2)) if elastic is None else elastic
-    # a known cavity stays whole when its middle touches: as new ones they are two
-    return keeper.update(book, x, scene.contacts(x), 0.0, H, elastic)[0]
+    rules = keeper(scene, x, air, otherwise)
+    return rules.update(book, x, scene.contacts(x), 0.0, H, elastic)[0]
 
 
 def suction(cavity, ratio):
@@ -96,20 +100,20 @@ def test_a_cavity_that_opens_takes_its_chamber_along(bellows):
     assert gone.error <= 1e-12
 
 
-def test_a_split_keeps_pressure_and_constant(bellows):
+def test_a_split_keeps_pressure_and_constant_and_shares_the_chamber(bellows):
     scene, whole, split = bellows
-    two = found(scene, split, AirBook())
-    (cavity,) = found(scene, whole, two).cavities
-    # the parts have cores of their own, so that the whole is their predecessor
-    cavity = replace(suction(cavity, 1.5), stored=1e-6)
-    keeper_of = AirBook(cavities=(cavity,), next_id=5, created=cavity.air + 1e-6)
-    parents = found(scene, split, keeper_of, otherwise=Breath(chamber=[(0.0, 0.5)]))
-    assert sum(c.air + c.stored for c in parents.cavities) == pytest.approx(
-        cavity.air + 1e-6, rel=1e-12
-    )
-    for c in parents.cavities:
-        assert c.pressure == cavity.pressure
-        assert c.gas.constant == pytest.approx(cavity.gas.constant, rel=1e-12)
+    book = found(scene, whole, AirBook())
+    before = replace(suction(book.cavities[0], 1.5), stored=1e-6)
+    book = replace(book, cavities=(before,), created=book.created + 1e-6)
+    # as new cavities they are two: a known one stays whole when its middle touches
+    parts = detect(scene.walls, split, scene.contacts(split), SEALING)
+    after = keeper(scene, split)._carry(book, parts, split, scene.contacts(split))
+    assert len(after.cavities) == 2
+    for c in after.cavities:
+        assert c.pressure == before.pressure
+        assert c.gas.constant == before.gas.constant
+        assert c.stored / c.air == pytest.approx(1e-6 / before.air, rel=1e-12)
+    assert after.error <= 1e-12
 
 
 def test_energy_counts_the_soft_bodies_round_the_cavity(bellows):

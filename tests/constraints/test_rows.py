@@ -73,8 +73,8 @@ def block(seed, kind):
     rng = np.random.default_rng(seed)
     if kind == problem.CONTACT:
         w = np.diag(rng.uniform(0.5, 2.0, size=3))
-        return np.array([rng.uniform(0, 1), 0, 0, 0]), w, rng.normal(size=3), rng.normal(size=3)
-    data = np.array([1e-6, 0.05, 101335.0, 101325.0])
+        return np.array([rng.uniform(0, 1), 0, 0, 0, 0]), w, rng.normal(size=3), rng.normal(size=3)
+    data = np.array([1e-6, 0.05, 101335.0, 101325.0, 1.0])
     return data, np.array([[1e-9]]), rng.normal(size=1) * 1e-5, rng.normal(size=1) * 1e4
 
 
@@ -101,7 +101,7 @@ def test_every_law_is_solved_by_its_own_update_and_then_has_no_error(kind, seed)
 def test_the_error_of_a_contact_is_a_displacement_over_a_millimetre():
     w, h = np.diag([2.0, 2.0, 2.0]), 0.01
     phi, d_lam, d_u = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
-    data, lam = np.array([0.5, 0, 0, 0]), np.array([10.0, 0.0, 0.0])
+    data, lam = np.array([0.5, 0, 0, 0, 0]), np.array([10.0, 0.0, 0.0])
     u = np.array([0.02, 0.0, 0.0])  # 0.2 mm a step too far apart for a contact that carries force
     problem.natural_map(problem.CONTACT, data, h, w, u, lam, phi, d_lam, d_u)
     assert problem.error(problem.CONTACT, data, h, w, u, lam, phi) == pytest.approx(0.2)
@@ -111,4 +111,7 @@ def test_gas_blocks_go_to_the_gas_law():
     data, w, u, lam = block(1, problem.GAS)
     out = np.zeros(3)
     problem.solve_block(problem.GAS, data, 0.01, w, u, lam, out)
-    assert out[0] == gas.solve_row(w[0, 0], u[0], lam[0], *data, 0.01)
+    assert out[0] == gas.solve_row(w[0, 0], u[0], lam[0], *data[:4], 0.01)
+    data[1], data[4] = 0.05 * 1e-6**0.4, 1.4
+    problem.solve_block(problem.GAS, data, 0.01, w, u, lam, out)
+    assert out[0] == gas.solve_row(w[0, 0], u[0], lam[0], *data[:4], 0.01, 1.4)

@@ -32,17 +32,18 @@ BOX_AT = (0.0, 0.24)  # [m] x and y of its middle
 
 
 class PickAndPlaceParameters(SceneParameters):
-    duration: Time = 8.0
+    duration: Time = 5.0
     sealing: Length = Field(2e-4, gt=0.0, description="gaps below this are closed to air")
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
     element: str | None = Field(None, description="element of the cup; chosen if not given")
     nodes: int = Field(434, gt=0, description="nodes of the cup's mesh, about")
     friction: float = Field(0.5, ge=0.0, description="between all bodies")
+    cup_friction: float = Field(0.25, ge=0.0, description="between cup and apple: a waxy skin")
     wall_friction: float = Field(0.2, ge=0.0, description="between apple and box")
     apple_mass: Positive[Mass] = Field(0.15, description="mass of the apple")
     diameter: Positive[Length] = Field(0.07, ge=0.05, le=0.09, description="of the apple")
-    push: Positive[Length] = Field(5e-3, description="of the lip below the top of the apple")
+    push: Positive[Length] = Field(3.7e-3, description="of the lip below the top of the apple")
     shove: Positive[Length] = Field(0.045, description="how far the apple is pushed into the wall")
 
 
@@ -78,6 +79,7 @@ def pick_and_place(p: PickAndPlaceParameters) -> World:
     for number, (name, link) in enumerate(_links(arm)):
         part = world.add_rigid(link, 1.0, name=name, collides=False)
         world.drive(part, route.link(number))
+    world.set_friction(body, soft, p.cup_friction)
     world.set_friction(body, bin_, p.wall_friction)
     world.watch("apple", body)
     return world
@@ -99,14 +101,14 @@ def _route(arm: Arm, p: PickAndPlaceParameters, top: float) -> JointPath:
     wall = cell_x + 0.25 * BOX[0] - WALL - 0.5 * p.diameter + p.shove
     stations = [
         (0.0, (0.0, 0.0, 0.0)),
-        (0.8, (0.0, 0.0, down)),
-        (1.0, (0.0, 0.0, down)),
-        (2.2, (0.0, 0.0, over)),
-        (3.6, (cell_x, cell_y, over)),
-        (4.6, (cell_x, cell_y, low)),
-        (6.2, (wall, cell_y, low)),
-        (6.4, (wall, cell_y, low)),
-        (7.2, (wall, cell_y, over)),
+        (0.5, (0.0, 0.0, down)),
+        (0.6, (0.0, 0.0, down)),
+        (1.3, (0.0, 0.0, over)),
+        (2.3, (cell_x, cell_y, over)),
+        (2.9, (cell_x, cell_y, low)),
+        (3.9, (wall, cell_y, low)),
+        (4.0, (wall, cell_y, low)),
+        (4.6, (wall, cell_y, over)),
     ]
     return arm.follow(stations)
 
