@@ -107,18 +107,19 @@ def test_a_change_in_one_group_leaves_the_mesh_of_another_as_it_is(kit):
     trees = [build_tree(scene.x[scene.part(b)], s.triangles) for b, s in enumerate(scene.surfaces)]
     keeper = CavityKeeper(
         scene.walls, trees, np.array([1.0, 0.0, 1.0, 0.0]), S, Ring.OUTER, 0.005, False,
-        lp.Atmosphere(), 0.0,
+        lp.Atmosphere(), [None] * 4, lp.Breath(),
     )  # fmt: skip
-    book, remeshed = keeper.update(AirBook(), scene.x, scene.contacts(), 0.01)
+    elastic = np.zeros((4, 2))
+    book, remeshed = keeper.update(AirBook(), scene.x, scene.contacts(), 0.0, 0.01, elastic)
     assert remeshed
     assert [c.id for c in book.cavities] == [0, 1]
-    same, remeshed = keeper.update(book, scene.x, scene.contacts(), 0.01)
+    same, remeshed = keeper.update(book, scene.x, scene.contacts(), 0.0, 0.01, elastic)
     assert not remeshed
     x = scene.x.copy()
     second = x[scene.part(2)]
     rim = (second[:, 2] == 0.0) & (second[:, 0] > 0.2165)  # lift the outer edge on one side
     second[rim, 2] += 5e-4
-    after, remeshed = keeper.update(same, x, scene.contacts(x), 0.01)
+    after, remeshed = keeper.update(same, x, scene.contacts(x), 0.0, 0.01, elastic)
     assert remeshed
     assert after.cavities[0].mesh is book.cavities[0].mesh
     assert after.cavities[1].mesh is not book.cavities[1].mesh

@@ -26,14 +26,14 @@ FACET = 3.5e-3  # [m] of the apple where the cup goes: its facets must not let a
 FLAT = 0.03  # of the diameter, cut off below
 CLEARANCE = 4e-3  # [m] between lip and apple at the start
 BASE = (-0.32, 0.1, 0.0)  # [m] where the arm stands
-BOX = (0.26, 0.26, 0.07)  # [m] of two by two cells
+BOX = (0.26, 0.26, 0.055)  # [m] of two by two cells
 WALL = 4e-3  # [m]
 BOX_AT = (0.0, 0.24)  # [m] x and y of its middle
 
 
 class PickAndPlaceParameters(SceneParameters):
-    duration: Time = 5.0
-    sealing: Length = Field(2e-4, gt=0.0, description="gaps below this are closed to air")
+    duration: Time = 6.0
+    sealing: Length = Field(1.2e-4, gt=0.0, description="gaps below this are closed to air")
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
     element: str | None = Field(None, description="element of the cup; chosen if not given")
@@ -43,8 +43,8 @@ class PickAndPlaceParameters(SceneParameters):
     wall_friction: float = Field(0.2, ge=0.0, description="between apple and box")
     apple_mass: Positive[Mass] = Field(0.15, description="mass of the apple")
     diameter: Positive[Length] = Field(0.07, ge=0.05, le=0.09, description="of the apple")
-    push: Positive[Length] = Field(3.7e-3, description="of the lip below the top of the apple")
-    shove: Positive[Length] = Field(0.045, description="how far the apple is pushed into the wall")
+    push: Positive[Length] = Field(3.2e-3, description="of the lip below the top of the apple")
+    shove: Positive[Length] = Field(0.05, description="how far the apple is pushed into the wall")
 
 
 @scene(
@@ -95,7 +95,7 @@ def _apple(diameter: float) -> RigidShape:
 
 def _route(arm: Arm, p: PickAndPlaceParameters, top: float) -> JointPath:
     down = -(CLEARANCE + p.push)
-    over = BOX[2] + 0.05
+    over = BOX[2] + 0.04
     cell_x, cell_y = BOX_AT[0] + 0.25 * BOX[0], BOX_AT[1] - 0.25 * BOX[1]
     low = down + WALL + 0.006  # the apple hangs just over the cell's floor
     wall = cell_x + 0.25 * BOX[0] - WALL - 0.5 * p.diameter + p.shove
@@ -106,9 +106,9 @@ def _route(arm: Arm, p: PickAndPlaceParameters, top: float) -> JointPath:
         (1.3, (0.0, 0.0, over)),
         (2.3, (cell_x, cell_y, over)),
         (2.9, (cell_x, cell_y, low)),
-        (3.9, (wall, cell_y, low)),
-        (4.0, (wall, cell_y, low)),
-        (4.6, (wall, cell_y, over)),
+        (4.8, (wall, cell_y, low)),
+        (4.9, (wall, cell_y, low)),
+        (5.5, (wall, cell_y, over)),
     ]
     return arm.follow(stations)
 
