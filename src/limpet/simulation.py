@@ -9,14 +9,15 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from limpet.bodies.contract import Rows, add_block, rows_times, rows_transpose_times, select_rows
+from limpet.bodies.contract import Rows, rows_times, rows_transpose_times, select_rows
+from limpet.bodies.reduced import join
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.ring import Ring
 from limpet.collision.detect import Contacts, collider, detect
-from limpet.constraints.problem import CONTACT, GAS, Problem
+from limpet.constraints.problem import CONTACT, GAS, LowRank, Problem
 from limpet.constraints.rows import contact_rows, tangents
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
 from limpet.report import CavityReport, SectionFrame, StepReport
@@ -29,6 +30,7 @@ Array = np.ndarray
 
 OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
 RETRIES = 2  # solves of a step with more contacts when some were missed
+MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
 
 
 @dataclass(frozen=True)
@@ -226,19 +228,22 @@ class Simulation:
     def _problem(self, rows: Rows, contacts: Contacts, cavities: tuple[Trapped, ...]) -> Problem:
         """W = h sum of the bodies' H A^-1 H^T, and what the rows would do without multipliers."""
         n, k, h = len(rows), len(contacts), self.h
-        w = np.zeros((n, n))
+        parts = []
         for i, body in enumerate(self.bodies):
-            if not body.movable:
-                continue
-            index, own = select_rows(rows, self.offset[i], self.offset[i + 1])
-            if len(own):
-                add_block(w, index, body.compliance(own), h)
+            if body.movable:
+                index, its = select_rows(rows, self.offset[i], self.offset[i + 1])
+                if len(its):
+                    parts.append((index, body.compliance(its)))
+        reduced = join(parts, n, h)
+        diagonal = reduced.diagonal()
         # a contact whose vertices are all driven gives way to nothing: leave it out of the solve
-        stiff = w.diagonal()[: 3 * k : 3] <= 1e-14 * w.diagonal()[: 3 * k].max(initial=0.0)
+        stiff = diagonal[: 3 * k : 3] <= 1e-14 * diagonal[: 3 * k].max(initial=0.0)
         stuck = np.repeat(stiff, 3)
-        w.reshape(-1)[: 3 * k * (n + 1) : n + 1][stuck] = 1.0
-        give = np.zeros(n)
-        give[: 3 * k] = self.settings.give * w.diagonal()[: 3 * k]
+        own, give = np.zeros(n), np.zeros(n)
+        own[: 3 * k][stuck] = 1.0
+        give[: 3 * k] = self.settings.give * (diagonal + own)[: 3 * k]
+        w = LowRank(reduced, own)
+        few = n > MANY_ROWS * len(reduced.s) and self.settings.give > 0.0
         free = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
         free[: 3 * k : 3] += contacts.gap / h
         free[: 3 * k][stuck] = 1.0  # as if open
@@ -249,7 +254,8 @@ class Simulation:
             data[k + i] = c.volume, c.air * atmosphere.rt, atmosphere.p_max, atmosphere.pressure
         kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
         start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
-        return Problem(w, give, free, kind, start.astype(np.int32), data, h)
+        shape = kind, start.astype(np.int32), data, h
+        return Problem(w if few else w.dense(), give, free, *shape)
 
     def _solve(
         self, problem: Problem, contacts: Contacts, cavities: tuple[Trapped, ...]
