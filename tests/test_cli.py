@@ -37,7 +37,7 @@ def test_help_and_version():
 
 
 def test_lists_are_one_line_each_and_json_on_demand():
-    for command, name in (("scenes", "ground"), ("bench", "rows"), ("reproduce", "robustness")):
+    for command, name in (("scenes", "ground"), ("bench", "table2"), ("reproduce", "robustness")):
         lines = limpet(command).stdout.splitlines()
         listed = json.loads(limpet(command, "--json").stdout)
         assert name in listed
@@ -46,7 +46,7 @@ def test_lists_are_one_line_each_and_json_on_demand():
 
 def test_names_that_do_not_exist_are_answered_with_the_nearest():
     assert_wrong_input(limpet("run", "grund"), "scene 'grund'", "did you mean 'ground'?")
-    assert_wrong_input(limpet("bench", "row"), "bench 'row'", "did you mean 'rows'?")
+    assert_wrong_input(limpet("bench", "tabel2"), "bench 'tabel2'", "did you mean 'table2'?")
     assert_wrong_input(limpet("reproduce", "robust"), "did you mean 'robustness'?")
 
 

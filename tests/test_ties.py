@@ -7,6 +7,7 @@ import pytest
 
 import limpet as lp
 from limpet.bodies.material import Material
+from limpet.bodies.reduced import Reduced
 from limpet.constraints.ties import Ties, tie_rows
 from limpet.errors import LimpetError
 from limpet.geometry.shapes import box, soft_box
@@ -90,13 +91,17 @@ def test_a_hinged_rod_swings_with_the_period_of_a_compound_pendulum() -> None:
 
 def test_eliminated_rows_hold_and_the_rest_is_the_schur_complement() -> None:
     rng = np.random.default_rng(3)
-    half = rng.normal(size=(9, 9))
-    w, free = half @ half.T, rng.normal(size=9)
-    tied = eliminate(w, free, 5)
+    half, b = rng.normal(size=(7, 7)), rng.normal(size=(9, 7))
+    b[4:7, 2] = 0.0
+    s, free = half @ half.T, rng.normal(size=9)
+    rows = [np.flatnonzero(line) for line in b]
+    start = np.cumsum([0] + [len(r) for r in rows]).astype(np.int32)
+    whole = Reduced(start, np.concatenate(rows).astype(np.int32), b[b != 0.0], s)
+    tied = eliminate(whole, free, 5)
     lam = tied.complete(rng.normal(size=5))
-    u = free + w @ lam
-    np.testing.assert_allclose(u[5:], 0.0, atol=1e-12)
-    np.testing.assert_allclose(u[:5], tied.free + tied.w @ lam[:5], atol=1e-12)
+    u = free + b @ s @ b.T @ lam
+    np.testing.assert_allclose(u[5:], 0.0, atol=1e-10)
+    np.testing.assert_allclose(u[:5], tied.free + tied.compliance.dense() @ lam[:5], atol=1e-10)
 
 
 def test_rows_of_a_hinge_leave_the_axis_free() -> None:

@@ -9,7 +9,8 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from limpet.bodies.contract import Rows, add_block, rows_times, rows_transpose_times, select_rows
+from limpet.bodies.contract import Rows, rows_times, rows_transpose_times, select_rows
+from limpet.bodies.reduced import join
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
 from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
@@ -18,7 +19,7 @@ from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.ring import Ring
 from limpet.collision.detect import Contacts, collider, detect
-from limpet.constraints.problem import CONTACT, DATA, GAS, Problem
+from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
 from limpet.constraints.rows import contact_rows, tangents
 from limpet.constraints.ties import tie_rows
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
@@ -33,6 +34,7 @@ Array = np.ndarray
 
 OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
 RETRIES = 2  # solves of a step with more contacts when some were missed
+MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
 
 
 @dataclass(frozen=True)
@@ -268,26 +270,29 @@ class Simulation:
         Ties hold whatever the laws do, so the laws see bodies that are tied already.
         """
         n, k, h = len(rows), len(contacts), self.h
-        w = np.zeros((n, n))
+        parts = []
         for i, body in enumerate(self.bodies):
-            if not body.movable:
-                continue
-            index, own = select_rows(rows, self.offset[i], self.offset[i + 1])
-            if len(own):
-                add_block(w, index, body.compliance(own), h)
+            if body.movable:
+                index, its = select_rows(rows, self.offset[i], self.offset[i + 1])
+                if len(its):
+                    parts.append((index, body.compliance(its)))
+        reduced = join(parts, n, h)
         free = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
         free += gaps / h
         tied: Eliminated | None = None
         if len(self._ties):
             n = 3 * k + len(cavities)
-            tied = eliminate(w, free, n)
-            w, free = tied.w, tied.free
+            tied = eliminate(reduced, free, n)
+            reduced, free = tied.compliance, tied.free
+        diagonal = reduced.diagonal()
         # a contact whose vertices are all driven gives way to nothing: leave it out of the solve
-        stiff = w.diagonal()[: 3 * k : 3] <= 1e-14 * w.diagonal()[: 3 * k].max(initial=0.0)
+        stiff = diagonal[: 3 * k : 3] <= 1e-14 * diagonal[: 3 * k].max(initial=0.0)
         stuck = np.repeat(stiff, 3)
-        w.reshape(-1)[: 3 * k * (n + 1) : n + 1][stuck] = 1.0
-        give = np.zeros(n)
-        give[: 3 * k] = self.settings.give * w.diagonal()[: 3 * k]
+        own, give = np.zeros(n), np.zeros(n)
+        own[: 3 * k][stuck] = 1.0
+        give[: 3 * k] = self.settings.give * (diagonal + own)[: 3 * k]
+        w = LowRank(reduced, own)
+        few = n > MANY_ROWS * len(reduced.s) and self.settings.give > 0.0
         free[: 3 * k][stuck] = 1.0  # as if open
         data = np.zeros((k + len(cavities), DATA))
         data[:k, 0] = self._friction[contacts.body_a, contacts.body_b]
@@ -296,7 +301,8 @@ class Simulation:
             data[k + i] = c.volume, c.gas.product, c.p_max, p_atm, c.gas.exponent
         kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
         start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
-        return Problem(w, give, free, kind, start.astype(np.int32), data, h), tied
+        shape = kind, start.astype(np.int32), data, h
+        return Problem(w if few else w.dense(), give, free, *shape), tied
 
     def _solve(
         self, problem: Problem, contacts: Contacts, cavities: tuple[Trapped, ...]

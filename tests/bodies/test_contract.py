@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limpet.bodies.contract import Rows, add_block, rows_times, rows_transpose_times, select_rows
+from limpet.bodies.contract import Rows, rows_times, rows_transpose_times, select_rows
+from limpet.bodies.reduced import Reduced, half_product, join, sparse_rows
 
 from .conftest import GRAVITY, random_rows, stir, times, transpose_times
 
@@ -21,7 +22,7 @@ def test_compliance_is_what_unit_multipliers_do(body, sparse, dense):
     body.free_velocity(H, GRAVITY, 3 * H)
     free = body.surface_velocities()
     rows = random_rows(rng, body.n_surface, sparse, dense)
-    w = body.compliance(rows)
+    w = body.compliance(rows).dense()
     assert w.shape == (len(rows), len(rows))
     for r in range(len(rows)):
         unit = np.eye(len(rows))[r]
@@ -35,7 +36,7 @@ def test_compliance_is_symmetric_and_never_negative(body):
     rng = np.random.default_rng(1)
     stir(body, rng, H)
     body.free_velocity(H, GRAVITY, 3 * H)
-    w = body.compliance(random_rows(rng, body.n_surface, 20, 1))
+    w = body.compliance(random_rows(rng, body.n_surface, 20, 1)).dense()
     np.testing.assert_allclose(w, w.T, rtol=0, atol=1e-14 * np.abs(w).max())
     values = np.linalg.eigvalsh(w)
     assert values[0] >= -1e-12 * values[-1]
@@ -148,19 +149,29 @@ def test_selected_rows_are_those_that_touch_the_range(case, lo, hi):
 
 
 def test_rows_of_two_bodies_add_up_to_the_whole_compliance():
-    """Split by body, compliance and sum, as the step does, against one dense product."""
+    """Split by body and joined, as the step does, against one dense product."""
     rng = np.random.default_rng(6)
     rows = random_rows(rng, 10, 8)
     g = rng.normal(size=(18, 18))
     mobility = [g @ g.T, np.eye(12)]
-    w = np.zeros((8, 8))
+    parts = []
     for m, lo, hi in ((mobility[0], 0, 6), (mobility[1], 6, 10)):
         index, own = select_rows(rows, lo, hi)
-        h = dense_of(own, hi - lo).reshape(len(own), -1)
-        add_block(w, index, h @ m @ h.T, 0.5)
+        none = np.full(len(own), -1, np.int32)
+        b = sparse_rows(own.start, own.vertex, own.vector, np.arange(hi - lo), none)
+        parts.append((index, Reduced(*b, m)))
+    joined = join(parts, 8, 0.5)
+    w = joined.dense()
     whole = dense_of(rows, 10).reshape(8, -1)
     both = np.block([[mobility[0], np.zeros((18, 12))], [np.zeros((12, 18)), mobility[1]]])
     np.testing.assert_allclose(w, 0.5 * whole @ both @ whole.T, atol=1e-12)
+    np.testing.assert_allclose(joined.diagonal(), w.diagonal(), atol=1e-12)
+    half = half_product(joined.start, joined.column, joined.value, joined.s)
+    np.testing.assert_allclose(half, 0.5 * whole @ both, atol=1e-12)
+
+
+def test_without_rows_there_is_nothing_to_join():
+    assert join([], 0, 1.0).dense().shape == (0, 0)
 
 
 def test_no_rows_have_length_zero():

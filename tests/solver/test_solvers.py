@@ -178,7 +178,7 @@ def block_on_ground(divisions, give, push=(0.0, 0.0), mu=0.4):
     )  # fmt: skip
     rows = Rows(start, vertex, vector)
     free = np.einsum("ri,ri->r", vector, body.surface_velocities()[vertex])
-    return contact_problem(H * body.compliance(rows), free, mu, give)
+    return contact_problem(H * body.compliance(rows).dense(), free, mu, give)
 
 
 @pytest.mark.parametrize("divisions", [(1, 1, 1), (2, 3, 1), (4, 4, 1)])

@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 from numba import njit
 
+from limpet.bodies.reduced import Reduced
+
 Array = np.ndarray
 
 
@@ -44,8 +46,8 @@ class Body(Protocol):
         """Integrate the velocity over h as if the body were alone (P eq 1)."""
         ...
 
-    def compliance(self, rows: Rows) -> Array:
-        """H A^-1 H^T (r, r) for rows over its own surface vertices (P eq 7, 10)."""
+    def compliance(self, rows: Rows) -> Reduced:
+        """H A^-1 H^T (r, r) for rows over its own surface vertices (P eq 7, 10), as B S B^T."""
         ...
 
     def apply(self, impulse: Array) -> None:
@@ -127,14 +129,3 @@ def select_rows(rows: Rows, lo: int, hi: int) -> tuple[Array, Rows]:
     """The rows that touch vertices lo..hi-1, with vertices counted from lo: (row numbers, rows)."""
     index, start, vertex, vector = _select(rows.start, rows.vertex, rows.vector, lo, hi)
     return index, Rows(start, vertex, vector)
-
-
-@njit(cache=True)
-def add_block(w: Array, index: Array, block: Array, factor: float) -> None:
-    """w[index, index] += factor * block."""
-    n = len(index)
-    for i in range(n):
-        row = w[index[i]]
-        source = block[i]
-        for j in range(n):
-            row[index[j]] += factor * source[j]

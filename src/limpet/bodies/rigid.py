@@ -7,6 +7,7 @@ from numba import njit
 
 from limpet.bodies.contract import Rows
 from limpet.bodies.motion import Motion
+from limpet.bodies.reduced import Reduced
 from limpet.errors import MeshError, require_positive
 from limpet.geometry.rotation import (
     quaternion_matrix,
@@ -130,11 +131,10 @@ class RigidBody:
             m[3:, 3:] = np.linalg.inv(self.world_inertia())
         return m
 
-    def compliance(self, rows: Rows) -> Array:
-        if self.prescribed:
-            return np.zeros((len(rows), len(rows)))
+    def compliance(self, rows: Rows) -> Reduced:
         b = _rigid_rows(rows.start, rows.vertex, rows.vector, self._arms())
-        return b @ self._mobility() @ b.T
+        start, column = 6 * np.arange(len(rows) + 1), np.tile(np.arange(6), len(rows))
+        return Reduced(start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility())
 
     def apply(self, impulse: Array) -> None:
         total = np.concatenate([impulse.sum(axis=0), np.cross(self._arms(), impulse).sum(axis=0)])

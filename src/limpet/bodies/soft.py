@@ -18,11 +18,11 @@ from limpet.bodies.contract import Rows
 from limpet.bodies.discretisation import Discretisation
 from limpet.bodies.material import Fem, Material
 from limpet.bodies.motion import Motion
+from limpet.bodies.reduced import Reduced, sparse_rows
 from limpet.bodies.surface_map import (
     bound_points,
     carrying_nodes,
     free_entries,
-    row_compliance,
     spread,
     vertex_compliance,
 )
@@ -142,7 +142,7 @@ class SoftBody:
         at = int(np.searchsorted(self.fem.node_unknown, unknown))
         return int(self.fem.order[min(at, len(self.x) - 1)])
 
-    def compliance(self, rows: Rows) -> Array:
+    def compliance(self, rows: Rows) -> Reduced:
         """By way of the touched vertices, or of the nodes that carry them if these are fewer.
 
         So a finer collision mesh does not make the half-solves dearer. A cavity's row, which
@@ -182,7 +182,8 @@ class SoftBody:
             )
         extra_column = np.full(len(rows), -1, np.int32)
         extra_column[dense] = 3 * len(vertices) + np.arange(len(dense))
-        return row_compliance(rows.start, rows.vertex, rows.vector, place, extra_column, by_vertex)
+        b_rows = sparse_rows(rows.start, rows.vertex, rows.vector, place, extra_column)
+        return Reduced(*b_rows, by_vertex)
 
     def apply(self, impulse: Array) -> None:
         b = self.collision

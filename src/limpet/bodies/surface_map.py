@@ -79,42 +79,6 @@ def vertex_compliance(
 
 
 @njit(cache=True)
-def row_compliance(
-    start: Array, vertex: Array, vector: Array, place: Array, extra_column: Array, s: Array
-) -> Array:
-    """H S H^T, H's row r being its entries at vertices, or the unit row `extra_column[r]` of S."""
-    n, size = len(start) - 1, len(s)
-    half = np.zeros((n, size))
-    for r in range(n):
-        line = half[r]
-        if extra_column[r] >= 0:
-            line[:] = s[extra_column[r]]
-            continue
-        for k in range(start[r], start[r + 1]):
-            c = 3 * place[vertex[k]]
-            for d in range(3):
-                f = vector[k, d]
-                if f != 0.0:
-                    source = s[c + d]
-                    for j in range(size):
-                        line[j] += f * source[j]
-    out = np.empty((n, n))
-    for q in range(n):
-        line = half[q]
-        for r in range(q + 1):
-            if extra_column[r] >= 0:
-                total = line[extra_column[r]]
-            else:
-                total = 0.0
-                for k in range(start[r], start[r + 1]):
-                    c, e = 3 * place[vertex[k]], vector[k]
-                    total += e[0] * line[c] + e[1] * line[c + 1] + e[2] * line[c + 2]
-            out[q, r] = total
-            out[r, q] = total
-    return out
-
-
-@njit(cache=True)
 def bound_points(start: Array, nodes: Array, weights: Array, x: Array) -> Array:
     """Vertex values (n, 3) from node values x."""
     out = np.zeros((len(start) - 1, 3))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from limpet.bodies.reduced import Reduced
 from limpet.constraints import contact, gas
 
 Array = np.ndarray
@@ -21,10 +22,23 @@ DATA = 5  # numbers of a block, at most
 
 
 @dataclass(frozen=True)
+class LowRank:
+    """W = B S B^T + diag(own) of many rows over few coordinates."""
+
+    b_s_b: Reduced
+    own: Array  # (r,) compliance of each row by itself
+
+    def dense(self) -> Array:
+        w = self.b_s_b.dense()
+        w.reshape(-1)[:: len(w) + 1] += self.own
+        return w
+
+
+@dataclass(frozen=True)
 class Problem:
     """Find lambda so that every law holds for u = free + (W + diag(give)) lambda."""
 
-    w: Array  # (r, r) compliance, h H A^-1 H^T
+    w: Array | LowRank  # (r, r) compliance, h H A^-1 H^T
     give: Array  # (r,) compliance of each row by itself, so that redundant rows share their load
     free: Array  # (r,) u without any multiplier
     kind: Array  # (b,) int32

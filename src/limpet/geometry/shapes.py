@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -164,6 +165,32 @@ def box(
                     # alternate the diagonal, so that a fine face has no preferred direction
                     triangles += [(p, q, t), (q, r, t)] if (i + j) % 2 else [(p, q, r), (p, r, t)]
     grid = np.array(list(ids), dtype=float) / np.array(divisions)
+    points = (grid - np.array([0.5, 0.5, 1.0])) * np.array([length, width, height])
+    return RigidShape("box", points, np.array(triangles, dtype=np.int32))
+
+
+def tiled_box(length: float, width: float, height: float, tiles: int) -> RigidShape:
+    """As `box`, but only the top is divided, into tiles x tiles; the rest is as coarse as can be.
+
+    A collision mesh is fine where things touch (P 5.1).
+    """
+    sizes = {"length": length, "width": width, "height": height, "tiles": tiles}
+    for label, value in sizes.items():
+        require_positive(f"box {label}", value)
+    top = np.arange((tiles + 1) ** 2).reshape(tiles + 1, tiles + 1)  # vertex by place along x, y
+    base = top.size + np.arange(4)
+    triangles = [(base[0], base[3], base[2]), (base[0], base[2], base[1])]
+    for i in range(tiles):
+        for j in range(tiles):
+            p, q, r, t = top[i, j], top[i + 1, j], top[i + 1, j + 1], top[i, j + 1]
+            triangles += [(p, q, t), (q, r, t)] if (i + j) % 2 else [(p, q, r), (p, r, t)]
+    sides = (top[:, 0], top[-1], top[::-1, -1], top[0, ::-1])  # anticlockwise from above
+    for k, side in enumerate(sides):  # each a fan from one corner of the base
+        triangles += [(a, base[k], b) for a, b in pairwise(side)]
+        triangles.append((side[-1], base[k], base[(k + 1) % 4]))
+    step = np.linspace(0.0, 1.0, tiles + 1)
+    above = [(x, y, 1.0) for x in step for y in step]
+    grid = np.array([*above, (0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
     points = (grid - np.array([0.5, 0.5, 1.0])) * np.array([length, width, height])
     return RigidShape("box", points, np.array(triangles, dtype=np.int32))
 

@@ -14,7 +14,7 @@ from limpet.cavity.gas import Atmosphere
 from limpet.cavity.limit import ElasticEnergy, Limit, TractionPath
 from limpet.geometry.cup import cup
 from limpet.geometry.rotation import rotation_matrix
-from limpet.geometry.shapes import box
+from limpet.geometry.shapes import tiled_box
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.units import (
     AmountRate,
@@ -98,7 +98,7 @@ class GroundParameters(CupParameters):
     # meanwhile: at 5 mm/s the peak falls by 4 % from h = 10 to 1 ms, at 2 mm/s by 2.6 %.
     speed: Positive[Speed] = Field(2e-3, description="of the pull")
     block_edge: Positive[Length] = Field(0.06, description="edge of the block's top")
-    block_divisions: int = Field(1, ge=1, description="cells along the block's edges")
+    block_divisions: int = Field(1, ge=1, description="cells along the edges of the block's top")
 
 
 def cup_over(
@@ -136,7 +136,6 @@ def cup_over(
 def ground(p: GroundParameters) -> World:
     """The cup is pushed until its cavity is almost empty, held, then pulled out."""
     world, turn, place = cup_over(p)
-    n = p.block_divisions
-    block = box(p.block_edge, p.block_edge, 0.03, divisions=(n, n, 1))
+    block = tiled_box(p.block_edge, p.block_edge, 0.03, p.block_divisions)
     world.add_rigid(block, mass=0.19, name="block", position=place, rotation=turn, fixed=True)
     return world

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.constraints.problem import Problem, error, natural_map, solve_block
+from limpet.constraints.problem import LowRank, Problem, error, natural_map, solve_block
 
 Array = np.ndarray
 
@@ -100,7 +100,7 @@ def solve_by_sweeps(problem: Problem, guess: Array, settings: SweepSettings) -> 
     lam = guess.copy()
     p = problem
     sweeps, left = _until(
-        p.w,
+        p.w.dense() if isinstance(p.w, LowRank) else p.w,
         p.free,
         p.kind,
         p.start,

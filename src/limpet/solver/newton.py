@@ -1,8 +1,8 @@
 """Semi-smooth Newton on the natural maps of all laws together, from the last step's multipliers.
 
 Gauss-Seidel needs hundreds of sweeps where a cup slides; Newton takes three or four steps. Blocks
-whose law does not look at u (open contacts) are eliminated, so the dense system is only as large as
-what touches.
+whose law does not look at u (open contacts) are eliminated, so a step's system is only as large as
+what touches: over the rows (dense.py), or over what carries them where that is less (low_rank.py).
 
 Where many contacts carry one load, full steps can wander from one set of active contacts to the
 next. Then the rows are given more compliance of their own, which makes the load's division unique,
@@ -14,10 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from limpet.constraints.problem import Problem, error, natural_map
-from limpet.solver.gauss_seidel import Solution, add_columns, residual, sweep
+from limpet.constraints.problem import LowRank, Problem
+from limpet.solver.dense import DenseSystem
+from limpet.solver.gauss_seidel import Solution
+from limpet.solver.linearised import linearise
+from limpet.solver.low_rank import LowRankSystem
 
 Array = np.ndarray
 
@@ -36,79 +38,35 @@ class NewtonSettings:
     last_sweeps: int = 500  # when no line succeeds
 
 
-@njit(cache=True, error_model="numpy")
-def _step(w, kind, start, data, h, lam, u, phi, d_lam, d_u, active):
-    """The full Newton step from the linearised laws; open blocks are eliminated."""
-    n = len(lam)
-    step = np.zeros(n)
-    for r in range(n):
-        if not active[r]:
-            step[r] = -phi[r]
-    index = np.flatnonzero(active)
-    m = len(index)
-    if m == 0:
-        return step
-    place = np.full(n, -1, np.int64)
-    for i in range(m):
-        place[index[i]] = i
-    closing = np.zeros(n)
-    add_columns(w, step, closing)  # what the opening contacts do to the others
-    matrix = np.zeros((m, m))
-    right = np.empty(m)
-    for b in range(len(kind)):
-        s, e = start[b], start[b + 1]
-        if not active[s]:
-            continue
-        for i in range(e - s):
-            line = matrix[place[s + i]]
-            total = -phi[s + i]
-            for j in range(e - s):
-                f = d_u[s + i, j]
-                if f != 0.0:
-                    total -= f * closing[s + j]
-                    row = w[s + j]
-                    for k in range(m):
-                        line[k] += f * row[index[k]]
-                line[place[s + j]] += d_lam[s + i, j]
-            right[place[s + i]] = total
-    solved = np.linalg.solve(matrix, right)
-    for i in range(m):
-        step[index[i]] = solved[i]
-    return step
+@dataclass(frozen=True)
+class _Path:
+    """Where full steps led."""
+
+    last: Array
+    residual: float  # of the last
+    steps: int
+    best: Array
+    best_residual: float
 
 
-@njit(cache=True, error_model="numpy")
-def _newton(w, free, kind, start, data, h, lam, tolerance, max_steps):
-    """Full steps from lam: (last iterate, its residual, steps, best iterate, its residual)."""
-    n = len(lam)
-    phi, active = np.zeros(n), np.zeros(n, np.bool_)
-    d_lam, d_u = np.zeros((n, 3)), np.zeros((n, 3))
-    p3, l3, u3 = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
-    best, best_residual = lam.copy(), np.inf
+def _newton(
+    system: DenseSystem | LowRankSystem, lam: Array, tolerance: float, max_steps: int
+) -> _Path:
+    """Full steps from lam, until the tolerance is met."""
+    best, best_residual = lam, np.inf
     for count in range(max_steps + 1):
-        u = free.copy()
-        add_columns(w, lam, u)
-        largest = 0.0
-        for b in range(len(kind)):
-            s, e = start[b], start[b + 1]
-            block = w[s:e, s:e]
-            on = natural_map(kind[b], data[b], h, block, u[s:e], lam[s:e], p3, l3, u3)
-            worst = error(kind[b], data[b], h, block, u[s:e], lam[s:e], p3)
-            if not worst <= largest:
-                largest = worst if worst == worst else np.inf  # a NaN is no solution
-            for i in range(e - s):
-                phi[s + i] = p3[i]
-                active[s + i] = on
-                for j in range(e - s):
-                    d_lam[s + i, j] = l3[i, j]
-                    d_u[s + i, j] = u3[i, j]
-        if largest < best_residual:
-            best[:] = lam
-            best_residual = largest
-        if largest <= tolerance or count == max_steps or not np.isfinite(largest):
+        at = linearise(system.problem, system.blocks, lam, system.velocities(lam))
+        if at.residual < best_residual:
+            best, best_residual = lam, at.residual
+        if at.residual <= tolerance or count == max_steps or not np.isfinite(at.residual):
             break
-        lam = lam + _step(w, kind, start, data, h, lam, u, phi, d_lam, d_u, active)
-    return lam, largest, count, best, best_residual
+        lam = lam + system.step(at)
+    return _Path(lam, at.residual, count, best, best_residual)
+
+
+def _system(problem: Problem) -> DenseSystem | LowRankSystem:
+    w = problem.w
+    return LowRankSystem(problem, w) if isinstance(w, LowRank) else DenseSystem(problem, w)
 
 
 def solve_by_newton(
@@ -119,39 +77,34 @@ def solve_by_newton(
     first: the line of stages to begin with; the one that succeeded in the last step is likely to
     succeed again.
     """
-    p, tolerance = problem, settings.tolerance
-    w, own = p.w.copy(), p.w.diagonal().copy()
-    diagonal = w.reshape(-1)[:: len(w) + 1]
-    start = guess.copy()
+    tolerance, system = settings.tolerance, _system(problem)
+    start = guess
     sweeps = steps = 0
     best, best_residual = start, np.inf
     for number in range(min(first, len(settings.stages) - 1), len(settings.stages)):
         if number > 0 and sweeps == 0:  # the guess alone is not good enough
-            diagonal[:] = own + p.give
-            u = p.free + w @ start
-            sweep(w, p.kind, p.start, p.data, p.h, start, u, settings.sweeps)
+            system.soften(1.0)
+            start = system.sweep(start, settings.sweeps)
             sweeps += settings.sweeps
         lam = start
         for factor in settings.stages[number]:
-            diagonal[:] = own + factor * p.give
+            system.soften(factor)
             enough = tolerance if factor == 1.0 else 1e6 * tolerance
             try:
-                lam, left, count, found, found_residual = _newton(
-                    w, p.free, p.kind, p.start, p.data, p.h, lam, enough, settings.max_steps
-                )
+                found = _newton(system, lam, enough, settings.max_steps)
             except np.linalg.LinAlgError:  # two rows that are one: leave them to the next line
                 break
-            steps += count
-            if factor == 1.0 and found_residual < best_residual:
-                best, best_residual = found, found_residual
-            if not left <= enough:
+            steps += found.steps
+            lam = found.last
+            if factor == 1.0 and found.best_residual < best_residual:
+                best, best_residual = found.best, found.best_residual
+            if not found.residual <= enough:
                 break
         if best_residual <= tolerance:
             return Solution(best, best_residual, True, sweeps, steps, number)
-    lam = best.copy()
-    diagonal[:] = own + p.give
-    sweep(w, p.kind, p.start, p.data, p.h, lam, p.free + w @ lam, settings.last_sweeps)
-    left = residual(w, p.kind, p.start, p.data, p.h, lam, p.free + w @ lam)
+    system.soften(1.0)
+    lam = system.sweep(best, settings.last_sweeps)
+    left = linearise(problem, system.blocks, lam, system.velocities(lam)).residual
     if not left <= best_residual:
         lam, left = best, best_residual
     return Solution(lam, left, left <= tolerance, sweeps + settings.last_sweeps, steps)

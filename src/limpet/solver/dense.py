@@ -1,0 +1,90 @@
+"""W as a dense matrix: what Newton and its sweeps ask of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from limpet.constraints.problem import Problem
+from limpet.solver.gauss_seidel import add_columns, sweep
+from limpet.solver.linearised import Linearised
+
+Array = np.ndarray
+
+
+@njit(cache=True, error_model="numpy")
+def _blocks(w, start):
+    """(b, 3, 3): the diagonal blocks, in the corner where they are smaller."""
+    out = np.zeros((len(start) - 1, 3, 3))
+    for b in range(len(out)):
+        s, e = start[b], start[b + 1]
+        out[b, : e - s, : e - s] = w[s:e, s:e]
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def _step(w, start, phi, d_lam, d_u, active):
+    """The full Newton step from the linearised laws; open blocks are eliminated."""
+    n = len(phi)
+    step = np.zeros(n)
+    for r in range(n):
+        if not active[r]:
+            step[r] = -phi[r]
+    index = np.flatnonzero(active)
+    m = len(index)
+    if m == 0:
+        return step
+    place = np.full(n, -1, np.int64)
+    for i in range(m):
+        place[index[i]] = i
+    closing = np.zeros(n)
+    add_columns(w, step, closing)  # what the opening contacts do to the others
+    matrix = np.zeros((m, m))
+    right = np.empty(m)
+    for b in range(len(start) - 1):
+        s, e = start[b], start[b + 1]
+        if not active[s]:
+            continue
+        for i in range(e - s):
+            line = matrix[place[s + i]]
+            total = -phi[s + i]
+            for j in range(e - s):
+                f = d_u[s + i, j]
+                if f != 0.0:
+                    total -= f * closing[s + j]
+                    row = w[s + j]
+                    for k in range(m):
+                        line[k] += f * row[index[k]]
+                line[place[s + j]] += d_lam[s + i, j]
+            right[place[s + i]] = total
+    solved = np.linalg.solve(matrix, right)
+    for i in range(m):
+        step[index[i]] = solved[i]
+    return step
+
+
+class DenseSystem:
+    """u = free + (W + factor diag(give)) lambda."""
+
+    def __init__(self, problem: Problem, w: Array) -> None:
+        self.problem, self._w = problem, w.copy()
+        self._own = w.diagonal().copy()
+        self.soften(1.0)
+
+    def soften(self, factor: float) -> None:
+        self._w.reshape(-1)[:: len(self._w) + 1] = self._own + factor * self.problem.give
+        self.blocks = _blocks(self._w, self.problem.start)
+
+    def velocities(self, lam: Array) -> Array:
+        u = self.problem.free.copy()
+        add_columns(self._w, lam, u)
+        return u
+
+    def step(self, at: Linearised) -> Array:
+        return _step(self._w, self.problem.start, at.phi, at.d_lam, at.d_u, at.active)
+
+    def sweep(self, lam: Array, count: int) -> Array:
+        """lambda after `count` sweeps."""
+        p, out = self.problem, lam.copy()
+        sweep(self._w, p.kind, p.start, p.data, p.h, out, self.velocities(lam), count)
+        return out

@@ -1,0 +1,136 @@
+"""W by way of few coordinates gives what W as a matrix gives, piece by piece and solved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import limpet.simulation as simulation
+from limpet.bodies.reduced import Reduced
+from limpet.constraints.problem import LowRank
+from limpet.scenes.registry import load
+from limpet.simulation import Settings, Simulation
+from limpet.solver.dense import DenseSystem
+from limpet.solver.gauss_seidel import SweepSettings, solve_by_sweeps
+from limpet.solver.linearised import linearise
+from limpet.solver.low_rank import LowRankSystem, _invert
+from limpet.solver.newton import NewtonSettings, solve_by_newton
+
+from .conftest import H, check_laws, random_problem
+
+NEWTON = NewtonSettings()
+
+
+def redundant(seed, contacts, cavities, size, mu=0.5, give=1e-4):
+    """Contacts at random points of a body with `size` coordinates; a cavity pushes on them all."""
+    rng = np.random.default_rng(seed)
+    p = random_problem(rng, contacts, cavities, mu)
+    n = len(p.free)
+    b = np.zeros((n, size))
+    for r in range(3 * contacts):
+        b[r, rng.choice(size, size=4, replace=False)] = rng.normal(size=4)
+    b[3 * contacts :] = 3e-4 * rng.normal(size=(cavities, size))
+    g = rng.normal(size=(size, size + 3))
+    s = H / 0.05 * (g @ g.T) / size
+    start = np.concatenate([[0], np.cumsum((b != 0.0).sum(axis=1))]).astype(np.int32)
+    reduced = Reduced(start, np.nonzero(b)[1].astype(np.int32), b[b != 0.0], s)
+    own, own_give = np.zeros(n), np.zeros(n)
+    own[:3] = 1.0  # as a contact on driven vertices has it
+    own_give[: 3 * contacts] = give * reduced.diagonal()[: 3 * contacts]
+    return replace(p, w=LowRank(reduced, own), give=own_give)
+
+
+def written_out(p):
+    return replace(p, w=p.w.dense())
+
+
+cases = st.tuples(
+    st.integers(0, 10**9), st.integers(1, 25), st.integers(0, 2), st.integers(5, 30)
+)  # seed, contacts, cavities, coordinates
+
+
+@given(cases, st.sampled_from([0.0, 0.5]), st.sampled_from([1.0, 30.0]))
+@settings(max_examples=40, deadline=None)
+def test_every_piece_is_that_of_the_matrix(case, mu, factor):
+    p = redundant(*case, mu)
+    low, dense = LowRankSystem(p, p.w), DenseSystem(p, p.w.dense())
+    for system in (low, dense):
+        system.soften(factor)
+    np.testing.assert_allclose(low.blocks, dense.blocks, rtol=1e-9, atol=1e-14)
+    lam = np.random.default_rng(case[0]).normal(size=len(p.free))
+    u = dense.velocities(lam)
+    np.testing.assert_allclose(low.velocities(lam), u, rtol=1e-9, atol=1e-12)
+    for one, two in zip(low.sweep(lam, 2), dense.sweep(lam, 2)):
+        assert one == pytest.approx(two, rel=1e-7, abs=1e-7)
+
+
+@given(cases, st.sampled_from([0.0, 0.5]))
+@settings(max_examples=40, deadline=None)
+def test_a_newton_step_solves_the_linearised_laws(case, mu):
+    """(D_lam + D_u W) step = -phi, checked with W as a matrix."""
+    p = redundant(*case, mu)
+    low = LowRankSystem(p, p.w)
+    lam = np.abs(np.random.default_rng(case[0]).normal(size=len(p.free)))
+    at = linearise(p, low.blocks, lam, low.velocities(lam))
+    step = low.step(at)
+    du = (p.w.dense() + np.diag(p.give)) @ step
+    for b in range(len(p.kind)):
+        s, e = p.start[b], p.start[b + 1]
+        left = at.d_lam[s:e, : e - s] @ step[s:e] + at.d_u[s:e, : e - s] @ du[s:e] + at.phi[s:e]
+        size = np.abs(at.phi[s:e]).max() + np.abs(step[s:e]).max()
+        assert np.abs(left).max() <= 1e-6 * size
+
+
+def test_the_laws_hold_for_what_is_found():
+    """Random redundant contacts are hard: Newton fails with some, as it does with the matrix."""
+    rng, found = np.random.default_rng(5), 0
+    for _ in range(40):
+        case = rng.integers([0, 1, 0, 5], [10**9, 26, 3, 31])
+        p = redundant(*(int(c) for c in case), give=1e-3)
+        solution = solve_by_newton(p, np.zeros(len(p.free)), NEWTON)
+        if solution.converged:
+            check_laws(written_out(p), solution.multipliers)
+            found += 1
+    assert found >= 36
+
+
+def test_sweeps_alone_write_the_matrix_out():
+    p = redundant(1, 10, 1, 40)
+    found = [
+        solve_by_sweeps(q, np.zeros(len(p.free)), SweepSettings(1e-8)) for q in (p, written_out(p))
+    ]
+    np.testing.assert_array_equal(found[0].multipliers, found[1].multipliers)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_small_inverses(n):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        a = np.zeros((3, 3))
+        a[:n, :n] = rng.normal(size=(n, n))
+        a[0, 0] = 0.0 if n > 1 else a[0, 0]  # needs a row exchange
+        out = np.zeros((3, 3))
+        _invert(a.copy(), n, out)
+        np.testing.assert_allclose(out[:n, :n] @ a[:n, :n], np.eye(n), atol=1e-9)
+
+
+def test_a_scene_runs_alike_either_way(monkeypatch):
+    """The cup pressed on a fine block, all vertices in; the same forces and pressure."""
+    ends = []
+    parameters = {
+        "element": "tet4", "sectors": 10, "segments": 5, "block_divisions": 20, "h": "20 ms",
+        "block_edge": "40 mm", "push_time": "0.2 s", "hold": "0.1 s",
+    }  # fmt: skip
+    for many in (0.0, np.inf):
+        monkeypatch.setattr(simulation, "MANY_ROWS", many)
+        settings = Settings(all_vertices=True, give=1e-4)
+        scene = load("ground", parameters)
+        reports = list(Simulation(scene.world, h=scene.h, settings=settings).run(0.5))
+        assert all(r.converged for r in reports)
+        ends.append((reports[-1].drives["cup"][2], reports[-1].cavities[0].pressure))
+    assert max(r.rows for r in reports) > 150
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
