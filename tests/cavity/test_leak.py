@@ -105,7 +105,9 @@ def test_an_even_ring_bears_its_load_over_its_width(pressed):
     traction = np.zeros(len(scene.x))
     for r, t in ((0.015, 3e3), (0.016, 8e3), (0.017, 5e3)):
         traction[closed[np.abs(radius[closed] - r) < 1e-6]] = t
-    ((largest, total),) = seal_tractions(scene.walls, nearness(contacts, scene.walls), SEALING, [mesh], traction)
+    ((largest, total),) = seal_tractions(
+        scene.walls, nearness(contacts, scene.walls), SEALING, [mesh], traction
+    )
     assert (largest, total) == (8e3, 16e3)
 
 

@@ -30,7 +30,9 @@ class CurvedParameters(CupParameters):
     sectors: int | None = Field(20, description="round the axis; with segments, instead of nodes")
     segments: int | None = Field(4, description="of the wall from axis to lip")
     block_mass: Positive[Mass] = Field(0.19, description="mass of the block")
-    push: Positive[Length] = Field(4e-3, description="how far the stem goes down once the lip is level with the top's middle")
+    push: Positive[Length] = Field(
+        4e-3, description="how far the stem goes down once the lip is level with the top's middle"
+    )
     speed: Positive[Speed] = Field(5e-3, description="of the rise")
     rise: Positive[Length] = Field(0.01, description="how far the stem goes up; then it rests")
 

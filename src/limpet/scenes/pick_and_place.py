@@ -44,7 +44,7 @@ class PickAndPlaceParameters(SceneParameters):
     apple_mass: Positive[Mass] = Field(0.15, description="mass of the apple")
     diameter: Positive[Length] = Field(0.07, ge=0.05, le=0.09, description="of the apple")
     push: Positive[Length] = Field(3.2e-3, description="of the lip below the top of the apple")
-    shove: Positive[Length] = Field(0.05, description="how far the apple is pushed into the wall")
+    shove: Positive[Length] = Field(0.042, description="how far the apple is pushed into the wall")
 
 
 @scene(

@@ -6,7 +6,8 @@ what touches: over the rows (dense.py), or over what carries them where that is 
 
 Where many contacts carry one load, full steps can wander from one set of active contacts to the
 next. Then the rows are given more compliance of their own, which makes the load's division unique,
-and this is taken back in stages; if even that fails, sweeps go on from the best iterate.
+and this is taken back in stages; if even that fails, sweeps and steps take turns from the best
+iterate.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class NewtonSettings:
         (1e2, 1e1, 1.0),
         (1e3, 3e2, 1e2, 3e1, 1e1, 3.0, 1.0),
     )
-    last_sweeps: int = 500  # when no line succeeds
+    last_sweeps: int = 200  # when no line succeeds, then full steps again,
+    last_rounds: int = 4  # so often
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,17 @@ def solve_by_newton(
                 break
         if best_residual <= tolerance:
             return Solution(best, best_residual, True, sweeps, steps, number)
-    system.soften(1.0)
-    lam = system.sweep(best, settings.last_sweeps)
-    left = linearise(problem, system.blocks, lam, system.velocities(lam)).residual
-    if not left <= best_residual:
-        lam, left = best, best_residual
-    return Solution(lam, left, left <= tolerance, sweeps + settings.last_sweeps, steps)
+    for _ in range(settings.last_rounds):
+        system.soften(1.0)
+        lam = system.sweep(best, settings.last_sweeps)
+        sweeps += settings.last_sweeps
+        try:
+            found = _newton(system, lam, tolerance, settings.max_steps)
+        except np.linalg.LinAlgError:
+            break
+        steps += found.steps
+        if found.best_residual < best_residual:
+            best, best_residual = found.best, found.best_residual
+        if best_residual <= tolerance:
+            break
+    return Solution(best, best_residual, best_residual <= tolerance, sweeps, steps)
