@@ -1,4 +1,4 @@
-"""P section 5.2, 'Air Tunnel': a tunnel joins two holes in a soft cube; what covers them decides."""
+"""P 5.2, 'Air Tunnel': a tunnel joins two holes in a soft cube; what covers them decides."""
 
 from __future__ import annotations
 
