@@ -17,11 +17,10 @@ def run(**parameters: object):
 
 
 def test_the_lower_half_hangs_by_the_air_that_left_the_hole() -> None:
-    world, simulation, reports = run(duration="0.44 s")
+    world, simulation, reports = run(duration="0.5 s")
     assert simulation.fem_nodes == pytest.approx(644, rel=0.03)  # P table 1
-    # the solve needs many steps of Newton's method while two soft faces lie flat on each other
-    assert all(r.converged for r in reports[-6:])
-    assert sum(r.converged for r in reports) >= 0.9 * len(reports)
+    assert all(r.converged for r in reports)
+    assert max(r.max_penetration for r in reports) < 0.05e-3
     assert max(r.air_error for r in reports) <= 1e-9
     first = next(r for r in reports if r.cavities)
     largest = max(c.air for c in first.cavities)
@@ -29,7 +28,7 @@ def test_the_lower_half_hangs_by_the_air_that_left_the_hole() -> None:
     assert len(last.cavities) == 1
     assert last.cavities[0].air < 0.97 * largest  # some of it has left
     weight = 9.81 * sum(world.specs[name].mass for name in ("lower", "upper"))
-    assert last.drives["upper"][2] == pytest.approx(weight, rel=0.02)
+    assert last.drives["upper"][2] == pytest.approx(weight, rel=2e-3)
     assert last.watched["lower_z"] > -0.03 + 4e-3  # off the ground
     # the vacuum over the hole alone is about what the lower half weighs
     suction = 101_325.0 - last.cavities[0].pressure

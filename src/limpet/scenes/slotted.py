@@ -5,7 +5,8 @@ from __future__ import annotations
 from limpet.geometry.shapes import box
 from limpet.world import World
 
-SLOT = 4e-3  # [m] between the two plates, along x
+# [m] in y, along x; beside the middle, as a vertex of a soft body over a slot sinks into it
+SLOT = (0.5e-3, 2.5e-3)
 
 
 def slotted_ground(world: World, height: float, edge: float) -> None:
@@ -13,8 +14,6 @@ def slotted_ground(world: World, height: float, edge: float) -> None:
 
     On one closed plate a soft block, whose middle rises first, traps air below and is held down.
     """
-    for name, side in (("left plate", -0.5), ("right plate", 0.5)):
-        world.add_rigid(
-            box(1.5 * edge, edge, 0.2 * edge), 1.0,
-            name=name, position=(0.0, side * (edge + SLOT), height), fixed=True,
-        )  # fmt: skip
+    for name, side in (("left plate", SLOT[0] - edge / 2.0), ("right plate", SLOT[1] + edge / 2.0)):
+        plate = box(1.5 * edge, edge, 0.2 * edge)
+        world.add_rigid(plate, 1.0, name=name, position=(0.0, side, height), fixed=True)
