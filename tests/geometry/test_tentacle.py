@@ -32,11 +32,12 @@ def test_counts_are_near_those_of_the_paper():
     taper=st.floats(0.2, 1.0),
     slender=st.floats(1.2, 2.5),
     suckers=st.integers(1, 5),
+    lip=st.floats(0.08, 0.4),
     rim_vertices=st.integers(1, 3),
 )
-def test_arms_are_sound(root, taper, slender, suckers, rim_vertices):
+def test_arms_are_sound(root, taper, slender, suckers, lip, rim_vertices):
     length = slender * root * (suckers + 1)
-    shape = tentacle(length, root, taper * root, suckers, rim_vertices=rim_vertices)
+    shape = tentacle(length, root, taper * root, suckers, lip=lip, rim_vertices=rim_vertices)
     for surface in (shape.collision, shape.visual):
         check_surface(surface.positions(shape.points), surface.triangles, "tentacle")
     SoftBody("tentacle", shape, Material(1e5, 0.45), 0.05)  # refuses inverted cells
@@ -63,7 +64,7 @@ def test_volume_is_that_of_its_parts():
         return np.pi * 0.6 * radius / 3.0 * (a * a + a * b + b * b) * radius**2
 
     prism = length * width * thickness * (1.0 - 0.45 / 3.0)
-    wall = frustum(0.8, 1.0) - frustum(0.45, 0.78)
+    wall = frustum(0.8, 1.0) - frustum(0.45, 0.88)
     dome = 0.5 * np.pi * (0.45 * radius) ** 2 * 0.15 * radius
     assert body.fem.volume == pytest.approx(prism + 2.0 * (wall - dome), rel=0.01)
     inside = volume(shape.collision.positions(shape.points), shape.collision.triangles)
@@ -109,6 +110,7 @@ def test_a_sucker_pressed_on_a_plate_holds_by_its_vacuum():
         (lambda: tentacle(suckers=0), "tentacle suckers = 0"),
         (lambda: tentacle(suckers=99), "tentacle suckers = 99: too many for length = 0.16 m"),
         (lambda: tentacle(sucker=1.5), "tentacle sucker = 1.5: expected a share"),
+        (lambda: tentacle(lip=0.9), "tentacle lip = 0.9: expected 0.05 to 0.5"),
         (lambda: tentacle(element="tet4"), "tentacle element = 'tet4': expected hex20"),
     ],
 )

@@ -153,7 +153,7 @@ class _Holed:
         rings = [
             (in_cells(2, -1, -1), between),  # the floor's edge
             (in_cells(2, -1, 1), between),  # the border
-            *((in_cells(2, a, 1), between) for a in (-0.5, 0.0, 1.0)),
+            *((in_cells(2, a, 1), between) for a in (0.0, 1.0)),
             (in_cells(4, 0, 1), between),
             (at_nodes(6, 0), corners),
             (at_nodes(6, 2), corners),

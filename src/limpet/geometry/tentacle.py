@@ -21,8 +21,8 @@ from limpet.geometry.strips import strip
 
 SECTORS = 8  # round a sucker; the unit's corners and the middles of its sides lie between them
 TURN = 2 * SECTORS  # half sectors
-# A sucker's section, in its radius: the wall's inner and outer face at the root, and at the rim
-ROOT, RIM = (0.45, 0.8), (0.78, 1.0)
+# A sucker's section, in its radius: the wall's inner and outer face at the root, the rim
+ROOT, RIM = (0.45, 0.8), 1.0
 DEPTH = 0.6  # of the hollow below the arm
 DOME = 0.15  # and of its roof in the arm
 BULGE = 0.03  # of the rim's middle below its edges
@@ -39,7 +39,8 @@ def tentacle(
     *,
     thickness: float = 0.45,  # in widths
     sucker: float = 0.92,  # diameter, of the room there is for each
-    rim_vertices: int = 2,  # in a sector, of the collision surface
+    lip: float = 0.12,  # thickness of a sucker's wall at its rim, in its radii
+    rim_vertices: int = 3,  # in a sector, of the collision surface
     element: str | None = None,
 ) -> SoftShape:
     """An arm from x = 0 to `length`, suckers down, as one body of hex20 cells.
@@ -59,7 +60,9 @@ def tentacle(
         )
     if not 0.0 < sucker < 1.0:
         raise LimpetError(f"tentacle sucker = {sucker:g}: expected a share between 0 and 1")
-    arm = _Arm(length, root, tip, suckers, thickness, sucker)
+    if not 0.05 <= lip <= 0.5:
+        raise LimpetError(f"tentacle lip = {lip:g}: expected 0.05 to 0.5 of a sucker's radius")
+    arm = _Arm(length, root, tip, suckers, thickness, sucker, lip)
     cells = arm.mesh()
     points = np.array(arm.points)
     collision = arm.collision(cells["hex20"], rim_vertices)
@@ -75,10 +78,12 @@ class _Arm:
     """
 
     def __init__(
-        self, length: float, root: float, tip: float, count: int, thickness: float, sucker: float
-    ) -> None:
+        self, length: float, root: float, tip: float, count: int,
+        thickness: float, sucker: float, lip: float,
+    ) -> None:  # fmt: skip
         self.length, self.root, self.tip, self.count = length, root, tip, count
         self.thickness = thickness
+        self.rim = (RIM - lip, RIM)
         self.lines = self._unit_lines()
         pitch, width = np.diff(self.lines), self.width(self.lines)
         room = min(float((pitch / width[:-1]).min()), float((width[1:] / width[:-1]).min()))
@@ -145,7 +150,7 @@ class _Arm:
         big, turn = self.radius(k), 2.0 * np.pi * angle / TURN
         middle = 0.5 * (self.lines[k] + self.lines[k + 1])
         down = max(-level, 0.0) / 2.0  # 0 to 1 along the wall
-        inner, outer = (big * (a + (b - a) * down) for a, b in zip(ROOT, RIM))
+        inner, outer = (big * (a + (b - a) * down) for a, b in zip(ROOT, self.rim))
         if ring > 4:
             inside = self._in_unit(unit, 4, angle, level)
             outside = self.points[self.node(unit, 6, angle, level)]

@@ -139,6 +139,16 @@ _CATALOGUE = {
             "limpet.scenes.cantilever",
             "a beam held at one end bends under its own weight",
         ),
+        SceneEntry(
+            "cube-halves",
+            "limpet.scenes.cube_halves",
+            "two halves of a jelly cube are pressed together, then the lower one hangs",
+        ),
+        SceneEntry(
+            "air-tunnel",
+            "limpet.scenes.air_tunnel",
+            "a tunnel joins two holes in a soft cube: it is lifted only if both are covered",
+        ),
         SceneEntry("bunny", "limpet.scenes.bunny", "a bunny hangs by an ear and swings"),
         SceneEntry("spine", "limpet.scenes.spine", "a silicone spine hangs by its two ends"),
     )

@@ -1,0 +1,87 @@
+"""P 5.2, 'Air Tunnel': a tunnel joins two holes in a soft cube; what covers them decides."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Literal
+
+from pydantic import Field
+
+from limpet.bodies.material import Material
+from limpet.bodies.motion import path
+from limpet.geometry.cup import STANDARD, CupProfile, cup
+from limpet.geometry.jelly import tunnel_cube
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.scenes.slotted import slotted_ground
+from limpet.units import Length, Mass, Positive, Pressure, Speed, Time
+from limpet.world import World
+
+CLEARANCE = 0.3e-3  # [m] between lip and cube at the start
+BESIDE = 1.5e-3  # [m] between the rim and the hole that it leaves open
+SMALL = 0.48  # of the standard cup: two of these stand side by side on the two holes
+
+
+class AirTunnelParameters(SceneParameters):
+    """P gives no sizes: the cup of `ground` spans both holes; two small ones cover one each."""
+
+    duration: Time = 2.0
+    setup: Literal["one", "both", "two"] = Field(
+        "both", description="one hole covered, both under one cup, or a cup on each of the two"
+    )
+    young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cups")
+    poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cups")
+    nodes: int = Field(434, gt=0, description="nodes of a cup's mesh, about")
+    cup_mass: Positive[Mass] = Field(0.020, description="of the standard cup; small ones to scale")
+    edge: Positive[Length] = Field(0.07, description="of the cube")
+    hole: Positive[Length] = Field(0.006, description="width of holes and tunnel")
+    spacing: Positive[Length] = Field(0.018, description="of the two holes")
+    cube_mass: Positive[Mass] = Field(0.1, description="mass of the cube")
+    cube_young: Positive[Pressure] = Field(2e5, description="Young's modulus of the cube")
+    cube_poisson: float = Field(0.3, gt=-1.0, lt=0.5, description="Poisson's ratio of the cube")
+    friction: float = Field(0.5, ge=0.0, description="everywhere")
+    push: Positive[Length] = Field(3e-3, description="of the standard cup; small ones to scale")
+    push_time: Positive[Time] = Field(0.4, description="for the way down")
+    hold: Positive[Time] = Field(0.1, description="before the cups are raised")
+    rise: Positive[Length] = Field(0.015, description="how far they go up; then they rest")
+    speed: Positive[Speed] = Field(0.015, description="of the way up")
+
+    def cups(self) -> list[tuple[str, float, float]]:
+        """(name, scale, x [m]) of each cup."""
+        if self.setup == "both":
+            return [("cup", 1.0, 0.0)]
+        if self.setup == "one":
+            return [("cup", 1.0, 0.5 * (self.spacing - self.hole) - BESIDE - STANDARD.radius)]
+        return [("left cup", SMALL, -0.5 * self.spacing), ("right cup", SMALL, 0.5 * self.spacing)]
+
+
+def scaled(profile: CupProfile, scale: float) -> CupProfile:
+    """The same cup in another size."""
+    lengths = [f.name for f in fields(profile) if f.name not in ("name", "dome")]
+    return replace(profile, **{key: scale * getattr(profile, key) for key in lengths})
+
+
+@scene(
+    "air-tunnel",
+    "a tunnel joins two holes in a soft cube: it is lifted only if both are covered",
+    AirTunnelParameters,
+    expect="one: no cavity closes and the cube stays; both and two: one cavity, the cube is lifted",
+)
+def air_tunnel(p: AirTunnelParameters) -> World:
+    """Cups are pushed on the holes of the cube, held, then raised; air may pass the tunnel."""
+    world = World(friction=p.friction)
+    for name, scale, x in p.cups():
+        soft = world.add_soft(
+            cup(scaled(STANDARD, scale), nodes=p.nodes), Material(p.young, p.poisson),
+            p.cup_mass * scale**3, name=name, position=(x, 0.0, CLEARANCE),
+        )  # fmt: skip
+        bottom, start = -(CLEARANCE + scale * p.push), p.push_time + p.hold
+        end = start + (p.rise - bottom) / p.speed
+        stroke = [(0.0, 0.0), (p.push_time, bottom), (start, bottom), (end, p.rise)]
+        world.drive(soft["top"], path(stroke))
+    cube = world.add_soft(
+        tunnel_cube(p.edge, p.hole, p.spacing), Material(p.cube_young, p.cube_poisson),
+        p.cube_mass, name="cube",
+    )  # fmt: skip
+    world.watch("cube", cube["bottom"])
+    slotted_ground(world, -p.edge, p.edge)
+    return world

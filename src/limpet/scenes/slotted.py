@@ -1,0 +1,19 @@
+"""A ground that soft flat bodies do not stick to: air gets under them through a slot."""
+
+from __future__ import annotations
+
+from limpet.geometry.shapes import box
+from limpet.world import World
+
+# [m] in y, along x; beside the middle, as a vertex of a soft body over a slot sinks into it
+SLOT = (0.5e-3, 2.5e-3)
+
+
+def slotted_ground(world: World, height: float, edge: float) -> None:
+    """Two fixed plates whose tops are at z = `height`, under a body of size `edge` [m].
+
+    On one closed plate a soft block, whose middle rises first, traps air below and is held down.
+    """
+    for name, side in (("left plate", SLOT[0] - edge / 2.0), ("right plate", SLOT[1] + edge / 2.0)):
+        plate = box(1.5 * edge, edge, 0.2 * edge)
+        world.add_rigid(plate, 1.0, name=name, position=(0.0, side, height), fixed=True)
