@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
@@ -76,6 +76,8 @@ class Simulation:
     def __init__(self, world: World, h: float = 0.01, settings: Settings | None = None) -> None:
         self.h = require_positive("time step h", h, " s")
         self.world, self.settings = world, settings or Settings()
+        if world.sealing is not None:
+            self.settings = replace(self.settings, sealing=world.sealing)
         self.bodies, surfaces = world.build()
         self.offset = np.cumsum([0] + [b.n_surface for b in self.bodies]).astype(np.int32)
         soft = [isinstance(b, SoftBody) for b in self.bodies]

@@ -69,6 +69,7 @@ class World:
         friction: float = 0.5,
         atmosphere: Atmosphere | None = None,
         leak: float = 0.0,
+        sealing: float | None = None,
     ) -> None:
         self.gravity = np.asarray(gravity, dtype=float)
         if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
@@ -78,6 +79,8 @@ class World:
         if not 0.0 <= leak < np.inf:
             raise LimpetError(f"leak = {leak:g} mol/s: expected 0 or more")
         self.leak = leak  # n_leak into every sealed cavity (P eq 15)
+        # [m] in place of Settings.sealing, where coarse facets leave gaps that real bodies do not
+        self.sealing = None if sealing is None else require_positive("sealing", sealing, " m")
         self.specs: dict[str, Spec] = {}
         self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
         self.watched: dict[str, Region] = {}

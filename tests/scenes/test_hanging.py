@@ -27,14 +27,14 @@ def test_linear_tets_lock_and_say_so() -> None:
 
 @pytest.mark.parametrize("element", ["tet4", "iicr11"])
 def test_a_swinging_bunny_keeps_its_volume(element) -> None:
-    steps = watched("bunny", 60, element=element, nodes=120)
+    steps = watched("bunny-swing", 60, element=element, nodes=120)
     volume = np.array([s["bunny_volume"] for s in steps])
     assert np.abs(volume - 1.0).max() < 0.02
     assert min(s["tail_z"] for s in steps) < steps[0]["tail_z"] - 0.02  # it does swing
 
 
 def test_a_bunny_of_linear_elasticity_swells() -> None:
-    steps = watched("bunny", 60, element="tet4", law="linear", nodes=120)
+    steps = watched("bunny-swing", 60, element="tet4", law="linear", nodes=120)
     assert max(s["bunny_volume"] for s in steps) > 1.2
 
 

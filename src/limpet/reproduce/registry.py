@@ -8,8 +8,11 @@ STUDIES: dict[str, Study] = {
     "robustness": Study(
         "limpet.reproduce.robustness", "the peak force is a property of the cup, not of the solver"
     ),
-    "bunny": Study(
-        "limpet.reproduce.bunny", "volume and tail of a swinging bunny (M figures 5, 6)"
+    "masses": Study(
+        "limpet.reproduce.masses", "which cubes one cup lifts, and which take two (P figure 14)"
+    ),
+    "bunny-swing": Study(
+        "limpet.reproduce.bunny_swing", "volume and tail of a swinging bunny (M figures 5, 6)"
     ),
     "spine": Study("limpet.reproduce.spine", "a spine hung by its ends locks or sags (M figure 8)"),
     "locking": Study(

@@ -96,6 +96,7 @@ _CATALOGUE = {
             "a cup lifts a rigid block, or lets go when it is too heavy",
         ),
         SceneEntry("soft-cube", "limpet.scenes.soft_cube", "a cup lifts a highly compliant cube"),
+        SceneEntry("bunny", "limpet.scenes.bunny", "a cup lifts a rigid bunny by its back"),
         SceneEntry(
             "masses", "limpet.scenes.masses", "one cup or two lift heavy cubes, if they can"
         ),
@@ -109,7 +110,9 @@ _CATALOGUE = {
             "limpet.scenes.cantilever",
             "a beam held at one end bends under its own weight",
         ),
-        SceneEntry("bunny", "limpet.scenes.bunny", "a bunny hangs by an ear and swings"),
+        SceneEntry(
+            "bunny-swing", "limpet.scenes.bunny_swing", "a bunny hangs by an ear and swings"
+        ),
         SceneEntry("spine", "limpet.scenes.spine", "a silicone spine hangs by its two ends"),
     )
 }
