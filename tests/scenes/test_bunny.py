@@ -47,6 +47,6 @@ def test_it_stands_still_until_the_cup_comes() -> None:
 def test_without_the_scan_one_line_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setattr("limpet.geometry.tetrahedra.find_spec", lambda name: None)
     solids._bunny_scan.cache_clear()
-    with pytest.raises(LimpetError, match="^the bunny needs the package pymeshfix: pip install"):
+    with pytest.raises(LimpetError, match=r"^the bunny needs the package pymeshfix: pip install"):
         load("bunny", {})
     solids._bunny_scan.cache_clear()

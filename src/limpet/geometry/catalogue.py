@@ -4,13 +4,16 @@ from limpet.geometry.bricks import cantilever, hinge, spine
 from limpet.geometry.cup import PROFILES, CupProfile, cup
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
+from limpet.geometry.suckers import SUCKERS, Sucker, sucker
 from limpet.geometry.tetrahedra import fill, solid
 
 __all__ = [
     "PROFILES",
+    "SUCKERS",
     "CupProfile",
     "RigidShape",
     "SoftShape",
+    "Sucker",
     "box",
     "bunny",
     "cantilever",
@@ -22,5 +25,6 @@ __all__ = [
     "soft_box",
     "solid",
     "spine",
+    "sucker",
     "torus",
 ]

@@ -11,6 +11,9 @@ STUDIES: dict[str, Study] = {
     "masses": Study(
         "limpet.reproduce.masses", "which cubes one cup lifts, and which take two (P figure 14)"
     ),
+    "shapes": Study(
+        "limpet.reproduce.shapes", "three cups that lift by deforming their top (P figure 12)"
+    ),
     "bunny-swing": Study(
         "limpet.reproduce.bunny_swing", "volume and tail of a swinging bunny (M figures 5, 6)"
     ),

@@ -101,6 +101,11 @@ _CATALOGUE = {
             "masses", "limpet.scenes.masses", "one cup or two lift heavy cubes, if they can"
         ),
         SceneEntry(
+            "shapes",
+            "limpet.scenes.shapes",
+            "a plunger, an octopus sucker or a shop cup lifts a block by its top",
+        ),
+        SceneEntry(
             "low-friction",
             "limpet.scenes.low_friction",
             "a slippery cube is lifted off-centre, slides to a corner and drops",
