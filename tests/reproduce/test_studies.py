@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.reproduce import bunny
+from limpet.reproduce import bunny_swing
 from limpet.reproduce.locking import LONG, SHORT, Form, push_force
 
 
@@ -48,7 +48,9 @@ def test_linear_tets_push_five_times_too_hard():
 
 def test_a_swinging_bunny_is_judged_by_its_volume():
     pytest.importorskip("pymeshfix", reason="the bunny's scan comes with it")
-    kept = bunny.swing("CR", {"element": "tet4", "nodes": 150}, True, frames=10)
-    grown = bunny.swing("linear", {"element": "tet4", "law": "linear", "nodes": 150}, False, 10)
-    assert kept.off < bunny.KEPT < grown.off
+    kept = bunny_swing.swing("CR", {"element": "tet4", "nodes": 150}, True, frames=10)
+    grown = bunny_swing.swing(
+        "linear", {"element": "tet4", "law": "linear", "nodes": 150}, False, 10
+    )
+    assert kept.off < bunny_swing.KEPT < grown.off
     assert len(kept.time) == len(kept.tail) == 10

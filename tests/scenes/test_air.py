@@ -9,7 +9,6 @@ import pytest
 
 import limpet as lp
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 COARSE = {"h": "20 ms", "speed": "5 mm/s", "duration": "3.2 s"}  # where runs are compared
 HELD = 0.68  # [s] pressed on and at rest, before the pull
@@ -19,7 +18,7 @@ def run(until=None, breath=None, **parameters):
     scene = load("ground", parameters)
     if breath is not None:
         scene.world.breathe(scene.world.specs["cup"], breath)
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     reports = list(simulation.run(until or scene.duration))
     assert all(r.converged for r in reports)
     assert max(r.air_error for r in reports) <= 1e-9

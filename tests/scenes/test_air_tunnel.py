@@ -8,7 +8,6 @@ import pytest
 from limpet.geometry.cup import STANDARD
 from limpet.scenes.air_tunnel import AirTunnelParameters, scaled
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 QUICK = {
     "h": "20 ms", "push_time": "0.2 s", "hold": "0.04 s", "speed": "40 mm/s", "rise": "5 mm",
@@ -20,7 +19,7 @@ TUNNEL = HOLE**2 * (2.0 * DEPTH + SPACING + HOLE)  # [mm^3]
 
 def run(setup: str):
     scene = load("air-tunnel", QUICK | {"setup": setup})
-    reports = list(Simulation(scene.world, h=scene.h).run(scene.duration))
+    reports = list(scene.simulation().run(scene.duration))
     assert all(r.converged for r in reports)
     assert max(r.air_error for r in reports) <= 1e-9
     weight = 9.81 * sum(scene.world.specs[n].mass for n in scene.world.specs if "plate" not in n)

@@ -13,7 +13,6 @@ from limpet.record.history import read_history
 from limpet.record.run import record_run
 from limpet.reproduce.elastica import Beam, bend
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 
 def rest(**parameters: object) -> float:
@@ -28,7 +27,7 @@ def rest(**parameters: object) -> float:
 def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "cantilever"
     scene = load("cantilever", {"divisions": [6, 2, 2], "duration": "2 s"})
-    summary = record_run(scene, Simulation(scene.world, h=scene.h), folder)
+    summary = record_run(scene, scene.simulation(), folder)
     return folder, summary, read_history(folder / "history.csv")
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 QUICK = {"h": "20 ms", "push_time": "0.12 s", "hold": "0.04 s", "speed": "40 mm/s", "rise": "6 mm"}
 
 
 def run(**parameters: object):
     scene = load("cube-halves", QUICK | parameters)
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     return scene.world, simulation, list(simulation.run(scene.duration))
 
 

@@ -108,7 +108,7 @@ def test_the_pull_does_not_follow_the_settings(quick, settings) -> None:
 def test_the_pull_does_not_follow_the_frame(quick) -> None:
     scene = load("ground", {"tilt": "155 deg", "shift": "10 m", **QUICK})
     up = -scene.world.gravity / 9.81
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     pull = np.array([r.drives["cup"][:3] @ up for r in simulation.run(scene.duration)])
     assert pull.max() == pytest.approx(force(quick).max(), rel=0.005)
 

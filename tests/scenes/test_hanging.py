@@ -9,13 +9,12 @@ from limpet.bodies.material import Material
 from limpet.errors import LimpetError
 from limpet.geometry.bricks import cantilever
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 from limpet.world import World
 
 
 def watched(scene_name: str, steps: int, **parameters: object) -> list[dict[str, float]]:
     scene = load(scene_name, parameters)
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     return [simulation.watched(), *(simulation.step().watched for _ in range(steps))]
 
 
@@ -27,14 +26,14 @@ def test_linear_tets_lock_and_say_so() -> None:
 
 @pytest.mark.parametrize("element", ["tet4", "iicr11"])
 def test_a_swinging_bunny_keeps_its_volume(element) -> None:
-    steps = watched("bunny", 60, element=element, nodes=120)
+    steps = watched("bunny-swing", 60, element=element, nodes=120)
     volume = np.array([s["bunny_volume"] for s in steps])
     assert np.abs(volume - 1.0).max() < 0.02
     assert min(s["tail_z"] for s in steps) < steps[0]["tail_z"] - 0.02  # it does swing
 
 
 def test_a_bunny_of_linear_elasticity_swells() -> None:
-    steps = watched("bunny", 60, element="tet4", law="linear", nodes=120)
+    steps = watched("bunny-swing", 60, element="tet4", law="linear", nodes=120)
     assert max(s["bunny_volume"] for s in steps) > 1.2
 
 
@@ -50,7 +49,7 @@ def test_an_almost_incompressible_spine_sags_unless_it_locks() -> None:
 
 def test_what_is_watched_starts_where_it_was_put() -> None:
     scene = load("cantilever", {})
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     now = simulation.watched()
     assert list(now) == scene.world.watched_columns() == ["tip_x", "tip_y", "tip_z", "beam_volume"]
     np.testing.assert_allclose([now[k] for k in list(now)[:3]], [0.1, 0.0, 0.0], atol=1e-12)

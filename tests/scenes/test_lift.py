@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 
 def run(**parameters: object):
     scene = load("lift", parameters)
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     return simulation, list(simulation.run(scene.duration))
 
 
@@ -31,6 +30,6 @@ def test_too_heavy_a_block_stays_and_the_cup_lets_go_at_its_peak_force() -> None
     assert simulation.bodies[1].surface_positions()[:, 2].min() == pytest.approx(-0.03, abs=1e-6)
     assert reports[-1].cavities == ()
     scene = load("ground", {"speed": "5 mm/s", "duration": "3.3 s"})
-    alone = Simulation(scene.world, h=scene.h).run(scene.duration)
+    alone = scene.simulation().run(scene.duration)
     peak = max(r.drives["cup"][2] for r in alone)
     assert max(r.drives["cup"][2] for r in reports) == pytest.approx(peak, rel=0.02)

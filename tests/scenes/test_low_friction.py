@@ -7,7 +7,6 @@ import pytest
 
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 from .runs import GRAVITY, Run, assert_sound, run
 
@@ -17,7 +16,7 @@ HALF = 0.025  # [m] of the cube's edge
 
 def test_it_lifts_slides_to_a_corner_and_drops() -> None:
     scene = load("low-friction", {"duration": "0.7 s", **PRESSED})
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     cup, cube = simulation.bodies[0], simulation.bodies[1]
     lip = cup.shape.region("lip")
     reports, lowest, corner = [], [], []

@@ -7,7 +7,6 @@ import pytest
 
 from limpet.errors import LimpetError
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 from .runs import GRAVITY, Run, assert_sound
 
@@ -22,7 +21,7 @@ QUICK = {
 
 def test_both_deform_and_the_cube_hangs() -> None:
     scene = load("soft-cube", QUICK)
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     cup, cube = simulation.bodies[0], simulation.bodies[1]
     top, rim = cube.shape.region("top"), cup.shape.region("rim")
     arch = np.ptp(cup.positions()[rim, 2])
@@ -47,7 +46,7 @@ def test_both_deform_and_the_cube_hangs() -> None:
 
 def test_about_the_papers_nodes() -> None:
     scene = load("soft-cube", {})
-    simulation = Simulation(scene.world, h=scene.h)
+    simulation = scene.simulation()
     assert simulation.fem_nodes == pytest.approx(820, rel=0.06)
     assert simulation.collision_nodes == pytest.approx(325, rel=0.06)
 

@@ -6,7 +6,6 @@ import pytest
 
 from limpet.report import StepReport
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 FINGER_LEAVES = 0.6  # [s]
 SMALL = {"element": "tet4", "nodes": 220, "spring_element": "hex8", "per_turn": 12}
@@ -14,7 +13,7 @@ SMALL = {"element": "tet4", "nodes": 220, "spring_element": "hex8", "per_turn": 
 
 def play(duration: float, **changes: object) -> list[StepReport]:
     scene = load("toy", {**SMALL, "duration": duration, **changes})
-    return list(Simulation(scene.world, h=scene.h).run(duration))
+    return list(scene.simulation().run(duration))
 
 
 def let_go(reports: list[StepReport]) -> float:

@@ -14,15 +14,18 @@ from limpet.geometry.jelly import half_with_hole, jelly_half, tunnel_cube
 from limpet.geometry.objects import apple, can, compartment_box, ring
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
+from limpet.geometry.suckers import SUCKERS, Sucker, sucker
 from limpet.geometry.tentacle import tentacle
 from limpet.geometry.tetrahedra import fill, solid
 from limpet.geometry.wrapped import coil_spring, fill_ratio, wrap
 
 __all__ = [
     "PROFILES",
+    "SUCKERS",
     "CupProfile",
     "RigidShape",
     "SoftShape",
+    "Sucker",
     "apple",
     "box",
     "bunny",
@@ -48,6 +51,7 @@ __all__ = [
     "soft_mesh",
     "solid",
     "spine",
+    "sucker",
     "tentacle",
     "torus",
     "trough",

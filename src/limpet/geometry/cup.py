@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -155,7 +156,7 @@ def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> Sof
     order = 1 if kind in LINEAR else 2
     hub = _hub(segments)
     station = _stations(profile, hub, segments, order)
-    grid = _Grid(profile, sectors, kind, station)
+    grid = RevolvedGrid(profile, sectors, kind, station)
     cells: dict[str, list[list[int]]] = {}
     for j in range(sectors):
         for i in range(segments):
@@ -164,7 +165,8 @@ def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> Sof
                     cells.setdefault(name, []).append(cell)
     arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items()}
     points = grid.control_points()
-    collision = _collision_surface(grid, hub, segments)
+    rings = _rings(grid, hub, segments)
+    collision = ring_surface(grid, rings, order * (1 + STEM_LAYERS))
     end, touched = order * segments, order * (segments - _rim(segments))
     regions = {
         "top": grid.nodes(lambda i, k: k == order * (1 + STEM_LAYERS)),
@@ -195,10 +197,19 @@ def _stations(profile: CupProfile, hub: int, segments: int, order: int) -> Array
     return full
 
 
-class _Grid:
+class Wall(Protocol):
+    """What is revolved."""
+
+    @property
+    def height(self) -> float: ...  # [m] of a stem's top, if there is one
+
+    def wall(self, r: Array | float, across: float) -> tuple[Array, Array]: ...
+
+
+class RevolvedGrid:
     """Nodes by (station, angle, layer) in steps of 1/order; created when first asked for."""
 
-    def __init__(self, profile: CupProfile, sectors: int, kind: str, station: Array) -> None:
+    def __init__(self, profile: Wall, sectors: int, kind: str, station: Array) -> None:
         self.profile, self.sectors, self.kind, self.station = profile, sectors, kind, station
         self.order = 1 if kind in LINEAR else 2
         self.ids: dict[tuple[int, int, int], int] = {}
@@ -306,7 +317,7 @@ def _half_face(i: int, j: int, u: float, v: float) -> tuple[list[tuple[int, int]
 
 
 @dataclass(frozen=True)
-class _Ring:
+class VertexRing:
     """A closed ring of collision vertices at one station of the profile."""
 
     station: int
@@ -314,7 +325,7 @@ class _Ring:
     angles: Array  # rising, in steps of the grid, within one turn
 
 
-def _rings(grid: _Grid, hub: int, segments: int) -> list[_Ring]:
+def _rings(grid: RevolvedGrid, hub: int, segments: int) -> list[VertexRing]:
     """From the axis below, round the lip, to the stem's top: fine at the rim, coarse elsewhere.
 
     On a quadratic mesh the vertices of a ring all stand alike in their cells: two in each sector in
@@ -331,17 +342,17 @@ def _rings(grid: _Grid, hub: int, segments: int) -> list[_Ring]:
         fine, coarse = np.arange(sectors) * 1.0, np.arange(0, sectors, 2) * 1.0
         inner = range(1, rim, 2)
     return [
-        *(_Ring(i, 0, coarse) for i in inner),
-        *(_Ring(i, 0, fine) for i in range(inner[-1] + 1, end + 1)),
-        _Ring(end, order, fine),
-        _Ring(rim, order, coarse),
-        _Ring(order * hub, order, coarse),
-        _Ring(order * hub, order * top, coarse),
+        *(VertexRing(i, 0, coarse) for i in inner),
+        *(VertexRing(i, 0, fine) for i in range(inner[-1] + 1, end + 1)),
+        VertexRing(end, order, fine),
+        VertexRing(rim, order, coarse),
+        VertexRing(order * hub, order, coarse),
+        VertexRing(order * hub, order * top, coarse),
     ]
 
 
-def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
-    """Strips of triangles between the rings, closed by fans at the axis."""
+def ring_surface(grid: RevolvedGrid, rings: list[VertexRing], top: int) -> Binding:
+    """Strips of triangles between the rings, closed by fans at the axis: on layers 0 and `top`."""
     start: list[int] = [0]
     nodes: list[int] = []
     weights: list[float] = []
@@ -353,9 +364,8 @@ def _collision_surface(grid: _Grid, hub: int, segments: int) -> Binding:
         start.append(len(nodes))
         return len(start) - 2
 
-    rings = _rings(grid, hub, segments)
     loops = [[vertex(r.station, j, r.layer) for j in r.angles] for r in rings]
-    below, above = vertex(0, 0, 0), vertex(0, 0, grid.order * (1 + STEM_LAYERS))
+    below, above = vertex(0, 0, 0), vertex(0, 0, top)
     first, final = loops[0], loops[-1]
     triangles = [(below, first[(a + 1) % len(first)], first[a]) for a in range(len(first))]
     for (one, two), (lower, upper) in zip(pairwise(loops), pairwise(rings)):

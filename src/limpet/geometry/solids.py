@@ -53,13 +53,18 @@ def bunny(nodes: int = 280, inner: float = 0.8, height: float = 0.12, order: int
 
     The scan comes with the package pymeshfix, which also repairs it.
     """
-    require_positive("bunny height", height, " m")
-    dense, triangles = _bunny_scan()
-    low, high = dense.min(axis=0), dense.max(axis=0)
-    dense = (dense - [*(0.5 * (low + high))[:2], low[2]]) * height / (high[2] - low[2])
+    dense, triangles = bunny_surface(height)
     shape = solid(*stuffed(dense, triangles, nodes, inner, 0.88, "bunny"), "bunny", order)
     ear, tail = dense[dense[:, 2].argmax()], dense[dense[:, 0].argmax()]
     return _with_regions(shape, {"ear": (ear, 0.1 * height), "tail": (tail, 0.06 * height)})
+
+
+def bunny_surface(height: float) -> tuple[Array, Array]:
+    """The scan as a closed surface of some 11 000 vertices, upright on z = 0, facing -x."""
+    require_positive("bunny height", height, " m")
+    dense, triangles = _bunny_scan()
+    low, high = dense.min(axis=0), dense.max(axis=0)
+    return (dense - [*(0.5 * (low + high))[:2], low[2]]) * height / (high[2] - low[2]), triangles
 
 
 @cache

@@ -158,12 +158,17 @@ def need(module: str, package: str, purpose: str) -> None:
 
 
 def coarsen(
-    points: Array, triangles: Array, vertices: int, name: str = "surface"
+    points: Array,
+    triangles: Array,
+    vertices: int,
+    name: str = "surface",
+    seen: Array | None = None,
 ) -> tuple[Array, Array]:
     """A closed surface of about `vertices` vertices and even triangles that follows a finer one.
 
     Lloyd's clusters of its vertices, by place and normal; each becomes one vertex, where the
-    planes of its triangles meet best; the triangles that join three clusters remain.
+    planes of its triangles meet best; the triangles that join three clusters remain. `seen` (n, 3)
+    are places for the clusters to go by instead: what is drawn larger there stays finer.
     """
     if not 4 <= vertices < len(points):
         raise LimpetError(
@@ -174,15 +179,18 @@ def coarsen(
     normal = np.cross(p[t[:, 1]] - p[t[:, 0]], p[t[:, 2]] - p[t[:, 0]]) / 2.0
     area = np.linalg.norm(normal, axis=1)
     normal /= np.maximum(area, TINY)[:, None]
-    share = np.zeros(len(p))  # of the area, a third of each triangle [m^2]
+    places = p if seen is None else np.ascontiguousarray(seen, dtype=float)[used]
+    size = np.cross(places[t[:, 1]] - places[t[:, 0]], places[t[:, 2]] - places[t[:, 0]]) / 2.0
+    size = np.linalg.norm(size, axis=1)
+    share = np.zeros(len(p))  # of that area, a third of each triangle [m^2]
     direction = np.zeros_like(p)
     for k in range(3):
-        np.add.at(share, t[:, k], area / 3.0)
+        np.add.at(share, t[:, k], size / 3.0)
         np.add.at(direction, t[:, k], area[:, None] * normal)
     direction /= np.maximum(np.linalg.norm(direction, axis=1), TINY)[:, None]
-    spacing = np.sqrt(area.sum() / vertices)
+    spacing = np.sqrt(size.sum() / vertices)
     for weight in NORMAL_WEIGHTS:
-        cluster = _lloyd(np.hstack([p / spacing, weight * direction]), share, vertices)
+        cluster = _lloyd(np.hstack([places / spacing, weight * direction]), share, vertices)
         coarse = _cluster_vertices(p, t, normal, area, cluster)
         joined = _joined(cluster[t])
         try:

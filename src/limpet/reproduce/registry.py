@@ -14,8 +14,14 @@ STUDIES: dict[str, Study] = {
     "fig9": Study(
         "limpet.reproduce.fig9", "the ground scene on finer meshes and at other steps (P figure 9)"
     ),
-    "bunny": Study(
-        "limpet.reproduce.bunny", "volume and tail of a swinging bunny (M figures 5, 6)"
+    "masses": Study(
+        "limpet.reproduce.masses", "which cubes one cup lifts, and which take two (P figure 14)"
+    ),
+    "shapes": Study(
+        "limpet.reproduce.shapes", "three cups that lift by deforming their top (P figure 12)"
+    ),
+    "bunny-swing": Study(
+        "limpet.reproduce.bunny_swing", "volume and tail of a swinging bunny (M figures 5, 6)"
     ),
     "spine": Study("limpet.reproduce.spine", "a spine hung by its ends locks or sags (M figure 8)"),
     "locking": Study(

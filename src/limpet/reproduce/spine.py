@@ -14,7 +14,6 @@ from limpet.elements.choose import LockingWarning
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 Array = np.ndarray
 
@@ -62,7 +61,7 @@ def hang(element: str, poisson: float) -> tuple[float, Outline]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # that is what is shown
         scene = load("spine", {"element": element, "poisson": poisson})
-        simulation = Simulation(scene.world, h=scene.h)
+        simulation = scene.simulation()
     before = simulation.watched()["middle_z"]
     (body,) = simulation.bodies
     assert isinstance(body, SoftBody)

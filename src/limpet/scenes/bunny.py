@@ -1,40 +1,85 @@
-"""M figures 4 to 6: the bunny hangs by an ear and swings."""
+"""P section 5, 'Bunny': the cup lifts a rigid bunny by its back."""
 
 from __future__ import annotations
 
+import numpy as np
 from pydantic import Field
 
-from limpet.geometry.solids import bunny as bunny_shape
+from limpet.bodies.rigid import mass_properties
+from limpet.geometry.shapes import RigidShape
+from limpet.geometry.solids import bunny_surface
+from limpet.geometry.spots import (
+    coarsen_around,
+    polish,
+    smooth,
+    smoothest_spot,
+    split_around,
+    standing,
+    summit,
+)
+from limpet.scenes.ground import cup_over
+from limpet.scenes.lift import LiftParameters, add_ground
 from limpet.scenes.registry import scene
-from limpet.scenes.solid import SolidParameters, order_of, solid_volume
-from limpet.units import Length, Positive, Time
+from limpet.units import Length, Mass, Positive, Speed, Time
 from limpet.world import World
 
+SPOT = 0.0185  # [m] radius of the disc that must be smooth: a little more than the cup's
+POLISHED = 0.024  # [m] round the middle of the back the surface is a dome
+FADED = 0.03  # [m] and there it is again as scanned
 
-class BunnyParameters(SolidParameters):
-    duration: Time = 8.0  # 500 frames
-    damping: Time = Field(0.0, ge=0.0, description="stiffness damping b of Rayleigh's a M + b K")
-    height: Positive[Length] = Field(0.12, description="of the bunny")
-    nodes: int = Field(280, ge=30, description="corners of its tetrahedra, about")
+
+class BunnyParameters(LiftParameters):
+    duration: Time = 4.2
+    push: Positive[Length] = Field(
+        3.5e-3, description="how far the stem goes down once the lip is level with the back"
+    )
+    speed: Positive[Speed] = Field(0.01, description="of the rise")
+    rise: Positive[Length] = Field(0.03, description="how far the stem goes up; then it rests")
+    block_mass: Positive[Mass] = Field(0.147, description="mass of the bunny")
+    height: Positive[Length] = Field(
+        0.2, description="of the bunny; the radius of its back is a quarter of it"
+    )
+    vertices: int = Field(
+        300, ge=100, description="of its collision surface, before those of the back are doubled"
+    )
+    finer: float = Field(6.0, ge=1.0, description="how much smaller its triangles are in the back")
+    sealing: Positive[Length] = Field(
+        0.2e-3, description="gaps below this are closed to air: the facets of the back leave them"
+    )
+    smoothing: Positive[Length] = Field(8e-3, description="size of the bumps that are ironed out")
 
 
 @scene(
     "bunny",
-    "a bunny hangs by an ear and swings",
+    "a cup lifts a rigid bunny by its back",
     BunnyParameters,
-    expect="swings about its ear and keeps its volume; with law = linear it swells",
+    expect="the cup closes on the back, the bunny leaves the ground and hangs",
 )
 def bunny(p: BunnyParameters) -> World:
-    """Held by the tip of an ear, it falls to the side and swings."""
-    world = World()
-    shape = bunny_shape(nodes=p.nodes, height=p.height, order=order_of(p.element))
-    body = world.add_soft(
-        shape,
-        p.material(),
-        p.density * solid_volume(shape),
-        name="bunny",
-        fem=p.fem(),
-    )
-    world.hold(body["ear"])
-    world.watch("tail", body["tail"])
+    """The bunny stands on the ground; the cup is pushed on the smoothest place of its back."""
+    world, turn, place = cup_over(p)
+    shape, spot = standing_bunny(p)
+    position = place - turn @ spot
+    body = world.add_rigid(shape, p.block_mass, name="bunny", position=position, rotation=turn)
+    world.watch("bunny", body)
+    add_ground(world, place + turn @ [0.0, 0.0, -spot[2]], turn)
     return world
+
+
+def standing_bunny(p: BunnyParameters) -> tuple[RigidShape, np.ndarray]:
+    """The bunny, coarse and smooth, standing on z = 0, and where on its back the cup goes.
+
+    P's scan is rough too; its collision model is coarse and smooth where the cup seals.
+    """
+    scan, triangles = bunny_surface(p.height)
+    dense = smooth(scan, triangles, p.smoothing)
+    spot = smoothest_spot(dense, triangles, SPOT, "bunny")
+    points, faces = coarsen_around(dense, triangles, p.vertices, spot.point, FADED, p.finer)
+    stand = standing(points, mass_properties(points, faces, 1.0)[0], "bunny")
+    points = points @ stand.T
+    top = summit(points, stand @ spot.point, SPOT)
+    points, faces = split_around(points, faces, top, POLISHED)
+    points = polish(points, top, POLISHED, FADED)
+    top = summit(points, top, POLISHED)
+    low = np.array([0.0, 0.0, points[:, 2].min()])
+    return RigidShape("bunny", points - low, faces), top - low

@@ -14,7 +14,7 @@ from limpet.cavity.gas import Atmosphere
 from limpet.cavity.limit import ElasticEnergy, Limit, TractionPath
 from limpet.geometry.cup import cup
 from limpet.geometry.rotation import rotation_matrix
-from limpet.geometry.shapes import tiled_box
+from limpet.geometry.shapes import SoftShape, tiled_box
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.units import (
     AmountRate,
@@ -102,11 +102,14 @@ class GroundParameters(CupParameters):
 
 
 def cup_over(
-    p: CupParameters, at: Sequence[tuple[float, float]] = ((0.0, 0.0),)
+    p: CupParameters,
+    at: Sequence[tuple[float, float]] = ((0.0, 0.0),),
+    shape: SoftShape | None = None,
 ) -> tuple[World, np.ndarray, np.ndarray]:
     """A world with driven cups over z = 0, and how the scene is turned and moved.
 
-    A cup stands at each (x, y) [m] of `at`; all go the same way.
+    A cup stands at each (x, y) [m] of `at`; all go the same way. `shape` is another cup than that
+    of the parameters.
     """
     turn, place = p.turn, np.array([p.shift, p.shift, 0.0])
     world = World(
@@ -117,10 +120,13 @@ def cup_over(
         ),
         leak=p.leak,
     )
-    shape = cup(p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments)
+    shape = shape or cup(
+        p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments
+    )
     for x, y in at:
         soft = world.add_soft(
             shape, Material(p.young, p.poisson), p.cup_mass,
+            name=None if "cup" in world.specs else "cup",
             position=place + turn @ [x, y, CLEARANCE], rotation=turn,
         )  # fmt: skip
         world.drive(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))

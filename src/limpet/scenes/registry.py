@@ -106,8 +106,14 @@ _CATALOGUE = {
             "a cup lifts a rigid block, or lets go when it is too heavy",
         ),
         SceneEntry("soft-cube", "limpet.scenes.soft_cube", "a cup lifts a highly compliant cube"),
+        SceneEntry("bunny", "limpet.scenes.bunny", "a cup lifts a rigid bunny by its back"),
         SceneEntry(
             "masses", "limpet.scenes.masses", "one cup or two lift heavy cubes, if they can"
+        ),
+        SceneEntry(
+            "shapes",
+            "limpet.scenes.shapes",
+            "a plunger, an octopus sucker or a shop cup lifts a block by its top",
         ),
         SceneEntry(
             "low-friction",
@@ -149,7 +155,9 @@ _CATALOGUE = {
             "limpet.scenes.air_tunnel",
             "a tunnel joins two holes in a soft cube: it is lifted only if both are covered",
         ),
-        SceneEntry("bunny", "limpet.scenes.bunny", "a bunny hangs by an ear and swings"),
+        SceneEntry(
+            "bunny-swing", "limpet.scenes.bunny_swing", "a bunny hangs by an ear and swings"
+        ),
         SceneEntry("spine", "limpet.scenes.spine", "a silicone spine hangs by its two ends"),
     )
 }

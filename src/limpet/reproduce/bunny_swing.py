@@ -12,7 +12,6 @@ from limpet.elements.choose import LockingWarning
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 Array = np.ndarray
 
@@ -51,9 +50,9 @@ def run(progress: Progress) -> Result:
     """Hang up the bunny with each element and let it swing."""
     swings = []
     for k, (label, parameters, keeps) in enumerate(CASES):
-        progress(k, len(CASES), f"bunny: {label}")
+        progress(k, len(CASES), f"bunny-swing: {label}")
         swings.append(swing(label, parameters, keeps))
-    progress(len(CASES), len(CASES), "bunny")
+    progress(len(CASES), len(CASES), "bunny-swing")
     rows: list[tuple[Cell, ...]] = []
     for s in swings:
         holds = s.off <= KEPT if s.keeps else s.off > KEPT
@@ -62,7 +61,7 @@ def run(progress: Progress) -> Result:
         expected = f"within {100 * KEPT:g} %" if s.keeps else "grows"
         rows.append((s.label, *map(float, (*figures, low, high)), expected, holds))
     table = Table(
-        f"bunny: {FRAMES} frames of 16 ms, hung by an ear",
+        f"bunny-swing: {FRAMES} frames of 16 ms, hung by an ear",
         (
             "element", "least volume [%]", "most volume [%]", "lowest tail [mm]",
             "highest tail [mm]", "volume", "holds",
@@ -71,15 +70,15 @@ def run(progress: Progress) -> Result:
         ("volumes from that at rest; E = 262 kPa, nu = 0.49, no damping but the integrator's",),
     )  # fmt: skip
     ok = all(row[-1] for row in rows)
-    return Result((table,), ok, {"bunny.png": lambda path: _draw(swings, path)})
+    return Result((table,), ok, {"bunny-swing.png": lambda path: _draw(swings, path)})
 
 
 def swing(label: str, parameters: dict[str, object], keeps: bool, frames: int = FRAMES) -> Swing:
     """The first frames of one bunny."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # that some lock is what is shown
-        scene = load("bunny", parameters)
-        simulation = Simulation(scene.world, h=scene.h)
+        scene = load("bunny-swing", parameters)
+        simulation = scene.simulation()
         reports = [simulation.step() for _ in range(frames)]
     watched = [r.watched for r in reports]
     return Swing(
