@@ -10,14 +10,15 @@ import numpy as np
 from limpet.cavity.detect import detect, groups, seal_gaps, seal_necks
 from limpet.cavity.gas import Atmosphere
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
-from limpet.cavity.ring import TOUCHING, Nearness, Ring, nearness
-from limpet.cavity.track import Air, carry_air, links
+from limpet.cavity.ring import TOUCHING, Nearness, Ring, count_parts, nearness
+from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree
 from limpet.report import CavityReport
 
 Array = np.ndarray
 
+POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
 PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
 
 
@@ -34,6 +35,7 @@ class Trapped:
     leaked: float = 0.0  # [mol] in this step
     seal_gap: float = 0.0  # [m]
     missing: int = 0  # detections in a row that did not find it
+    parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,11 @@ class CavityKeeper:
         near = nearness(contacts, self.walls)
         pattern = self._pattern(near, book)
         group = groups(contacts, self.sealing, [c.mesh for c in book.cavities], len(self.lead))
-        due = self._due(book, x, pattern, group)
+        due = self._due(book, x, near, pattern, group)
         remesh = bool(due.any())
         if remesh:
             book = self._remesh(book, x, contacts, group, np.unique(group[due]).tolist())
+            book = replace(book, cavities=tuple(self._counted(c, near) for c in book.cavities))
             stored = book.pattern if len(book.pattern) else np.zeros_like(pattern)
             seen = np.where(due[self.walls.body], self._pattern(near, book), stored)
             book = replace(book, pattern=seen)
@@ -138,11 +141,17 @@ class CavityKeeper:
         closed = (near.gap < self.sealing) & leads[self.walls.body, self.walls.body[near.face[:, 0]]]
         return closed.astype(np.int8) + (closed & (near.gap < min(self.sealing, TOUCHING)))
 
-    def _due(self, book: AirBook, x: Array, pattern: Array, group: Array) -> Array:
+    def _counted(self, c: Trapped, near: Nearness) -> Trapped:
+        parts = count_parts(self.walls, near, self.sealing, c.mesh.interior)
+        return c if parts == c.parts else replace(c, parts=parts)
+
+    def _due(
+        self, book: AirBook, x: Array, near: Nearness, pattern: Array, group: Array
+    ) -> Array:
         """The bodies (n,) bool whose group is to be united anew (P 4.2).
 
-        Vertices inside a sealed cavity may touch and part as they like; a ring may not change
-        unnoticed, nor may a new ring form elsewhere.
+        Vertices inside a sealed cavity may touch and part as they like, as long as they do not cut
+        it in parts; a ring may not change unnoticed, nor may a new ring form elsewhere.
         """
         several = np.bincount(group, minlength=len(group))[group] > 1
         if self.every_step:
@@ -157,6 +166,7 @@ class CavityKeeper:
                 c.missing > 0
                 or needs_remesh(c.mesh, x, self.limit)
                 or bool(np.any(pattern[line] != before[line]))
+                or self._counted(c, near) is not c
             )
         due[group[self.walls.body[changed]]] = True
         return due[group] & several
@@ -171,7 +181,7 @@ class CavityKeeper:
                 self.walls, x, contacts, self.sealing, self.ring,
                 [c.mesh for c in mine], self.trees, self.lead,
                 [c.pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for c in mine],
-                np.flatnonzero(group == name).tolist(),
+                np.flatnonzero(group == name).tolist(), POCKET,
             )  # fmt: skip
             others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
             book = self._carry(book, mine, found.cavities, x, contacts)
@@ -204,22 +214,27 @@ class CavityKeeper:
         stays[waiting, np.arange(len(waiting))] = True
         link = np.hstack([link, stays])
         volumes = np.array([max(volume(m, x), 0.0) for m in meshes])
-        trapped = self.atmosphere.pressure * volumes / self.atmosphere.rt
+        gained = annexed([c.mesh for c in old], meshes, link, x, self.sealing)
+        outside = np.where(link.any(axis=0), gained, volumes)  # [m^3] open to the air until now
+        created = self.atmosphere.pressure * outside / self.atmosphere.rt
         air = Air(
             np.array([c.id for c in old], dtype=np.int64),
             np.array([c.air for c in old], dtype=float),
             book.next_id,
         )
-        after, ledger = carry_air(air, link, volumes, trapped)
-        pressure = {c.id: c.pressure for c in old}
+        after, ledger = add_air(air, link, volumes, created)
+        source = ledger.share * air.amount[:, None]  # whose air it is, for the most part
+        pressure = [
+            old[int(np.argmax(source[:, j]))].pressure if link[:, j].any()
+            else self.atmosphere.pressure for j in range(len(meshes))
+        ]  # fmt: skip
         missing = {old[i].id: old[i].missing + 1 for i in waiting}
         cavities = tuple(
             Trapped(
                 id=int(number), mesh=mesh, air=float(amount),
-                pressure=pressure.get(int(number), self.atmosphere.pressure),
-                missing=missing.get(int(number), 0),
+                pressure=p, missing=missing.get(int(number), 0),
             )
-            for number, mesh, amount in zip(after.id, meshes, after.amount)
+            for number, mesh, amount, p in zip(after.id, meshes, after.amount, pressure)
         )  # fmt: skip
         return replace(
             book, cavities=cavities, next_id=after.next_id,

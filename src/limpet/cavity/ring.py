@@ -23,6 +23,7 @@ from limpet.collision.contacts import EDGE_EDGE, Contacts
 Array = np.ndarray
 
 TOUCHING = 1e-5  # [m] a gap below this is contact, whatever the sealing distance
+PART = 0.05  # of a cavity's free vertices make a part that contact has cut off worth a look
 NOBODY, OUTSIDE = -1, -2
 PUSH, PULL = 1, 2
 
@@ -149,6 +150,17 @@ def divide(
     return Division(updated, sealed, role, within, seal)
 
 
+def count_parts(walls: Walls, near: Nearness, sealing: float, interior: Array) -> int:
+    """Into how many parts the vertices that touch cut a cavity's interior, by its vertex graphs.
+
+    Parts of less than PART of the free vertices do not count.
+    """
+    touching = near.gap < min(sealing, TOUCHING)
+    closed = near.gap < sealing
+    graph = (walls.vertex_start, walls.neighbours, walls.body)
+    return int(_count_parts(*graph, touching, closed, interior, len(walls.offset) - 1, PART))
+
+
 def covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
     """(c, n, n) bool: whether, in each cavity, body i only follows body j that bears their ring."""
     n = len(walls.offset) - 1
@@ -265,6 +277,45 @@ def _flood(
                 stack[size] = w
                 size += 1
     return label, parted
+
+
+@njit(cache=True)
+def _count_parts(
+    start: Array,
+    neighbours: Array,
+    body: Array,
+    touching: Array,
+    closed: Array,
+    interior: Array,
+    n_bodies: int,
+    least: float,
+) -> int:
+    inside = np.zeros(len(body), dtype=np.bool_)
+    free = np.zeros(n_bodies, dtype=np.int64)
+    for v in interior:
+        inside[v] = not touching[v]
+        free[body[v]] += not closed[v]
+    stack = np.empty(len(interior), dtype=np.int32)
+    parts = np.zeros(n_bodies, dtype=np.int64)
+    for seed in interior:
+        if not inside[seed]:
+            continue
+        inside[seed] = False
+        stack[0] = seed
+        size, count = 1, 0
+        while size > 0:
+            size -= 1
+            v = stack[size]
+            count += not closed[v]
+            for e in range(start[v], start[v + 1]):
+                w = neighbours[e]
+                if inside[w]:
+                    inside[w] = False
+                    stack[size] = w
+                    size += 1
+        b = body[seed]
+        parts[b] += count > 0 and count >= least * free[b]
+    return max(parts.max(), 1)
 
 
 @njit(cache=True)
