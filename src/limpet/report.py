@@ -24,6 +24,9 @@ class CavityReport:
     leaked: float  # [mol] let in during this step (P eq 15)
     gas_residual: float  # |P V - n R T| / (n R T)
     seal_gap: float  # [m] largest over leak paths of the smallest gap along the path
+    # What follows is known for cavities of a simulation; the defaults say nothing.
+    margin: float = np.inf  # [m] sealing distance - seal_gap: how much wider before it opens
+    seal_place: Array = field(default_factory=lambda: np.full(3, np.nan))  # [m] where it will open
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from limpet.cavity.detect import Fate, detect, needs_detection, seal_gaps
+from limpet.cavity.detect import Fate, detect, needs_detection, seal_gaps, seal_necks
 from limpet.cavity.mesh import areas, positions, volume, volume_and_gradient
-from limpet.cavity.ring import Ring
+from limpet.cavity.ring import Ring, nearness
 from limpet.geometry.bvh import build_tree
 
 S = 1e-4
@@ -190,6 +190,8 @@ def test_the_seal_gap_is_the_worst_of_the_best_paths(kit):
     for r, gap in ((0.015, 6e-5), (0.016, 2e-5), (0.017, 4e-5)):
         x[:98][(np.abs(radius - r) < 1e-6) & (np.abs(angle) < 0.1) & (x[:98, 2] < 1e-6), 2] = gap
     assert seal_gaps(scene.walls, scene.contacts(x), S, cavities)[0] == pytest.approx(2e-5)
+    ((gap, neck),) = seal_necks(scene.walls, nearness(scene.contacts(x), scene.walls), S, cavities)
+    assert x[neck] == pytest.approx([0.016, 0.0, gap])  # that is where it would open
 
 
 def test_two_dimples_are_two_cavities_and_a_new_one_is_found_beside_a_known_one(kit):

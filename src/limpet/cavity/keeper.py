@@ -34,6 +34,7 @@ class Trapped:
     gradient: Array = field(default_factory=lambda: np.zeros((0, 3)))  # H_p at mesh.support [m^2]
     leaked: float = 0.0  # [mol] in this step
     seal_gap: float = 0.0  # [m]
+    seal_place: Array = field(default_factory=lambda: np.full(3, np.nan))  # [m] see CavityReport
     missing: int = 0  # detections in a row that did not find it
     parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
 
@@ -87,14 +88,15 @@ class CavityKeeper:
             book = replace(book, pattern=seen)
         necks = seal_necks(self.walls, near, self.sealing, [c.mesh for c in book.cavities])
         cavities, leaked = [], 0.0
-        for c, (gap, _) in zip(book.cavities, necks):
+        for c, (gap, neck) in zip(book.cavities, necks):
             v, gradient = volume_and_gradient(c.mesh, x)
             gained = h * self.leak  # P eq 15
             leaked += gained
             cavities.append(
                 replace(
-                    c, air=c.air + gained, volume=v, gradient=gradient, leaked=gained, seal_gap=gap
-                )
+                    c, air=c.air + gained, volume=v, gradient=gradient, leaked=gained, seal_gap=gap,
+                    seal_place=x[neck].copy() if neck >= 0 else np.full(3, np.nan),
+                )  # fmt: skip
             )
         return replace(book, cavities=tuple(cavities), leaked=book.leaked + leaked), remesh
 
@@ -122,6 +124,8 @@ class CavityKeeper:
                     leaked=c.leaked,
                     gas_residual=miss,
                     seal_gap=c.seal_gap,
+                    margin=self.sealing - c.seal_gap,
+                    seal_place=c.seal_place,
                 )
             )
         book = replace(book, cavities=tuple(cavities), vented=book.vented + vented)
