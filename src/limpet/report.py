@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 Array = np.ndarray
+Place = tuple[float, float, float]  # [m]
+NOWHERE: Place = (np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class CavityReport:
     seal_gap: float  # [m] largest over leak paths of the smallest gap along the path
     # What follows is known for cavities of a simulation; the defaults say nothing.
     margin: float = np.inf  # [m] sealing distance - seal_gap: how much wider before it opens
-    seal_place: Array = field(default_factory=lambda: np.full(3, np.nan))  # [m] where it will open
+    seal_place: Place = NOWHERE  # [m] where the best leak path is narrowest: there it will open
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Cavities that split, merge, flatten and come back while the bodies move: no air is made or lost."""
+"""Cavities that split, merge, flatten and come back while bodies move: no air is made or lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RTOL = 1e-9
 
 
 def soft_bricks(name, filled, lines, raised) -> SoftShape:
-    """A solid of bricks whose lowest nodes are raised by raised(x, y) [m]; its top can be driven."""
+    """A solid of bricks whose lowest nodes are raised by raised(x, y) [m]; its top is driven."""
     points, cells, _ = bricks(filled, lines)
     low, top = points[:, 2] == lines[2][0], points[:, 2] == lines[2][-1]
     points[low, 2] += raised(points[low, 0], points[low, 1])

@@ -36,9 +36,9 @@ def test_several_cavities_lowest_pressure_summed_air(kit):
 
 def test_the_place_is_that_of_the_seal_nearest_to_opening(kit):
     one, two = (kit.report(pressure=50e3, volume=1e-9).cavities[0] for _ in range(2))
-    one = replace(one, seal_gap=2e-5, seal_place=np.array([1.0, 2.0, 3.0]))
-    two = replace(two, seal_gap=1e-5, seal_place=np.array([4.0, 5.0, 6.0]))
-    bare = replace(two, seal_gap=-math.inf, seal_place=np.full(3, np.nan))
+    one = replace(one, seal_gap=2e-5, seal_place=(1.0, 2.0, 3.0))
+    two = replace(two, seal_gap=1e-5, seal_place=(4.0, 5.0, 6.0))
+    bare = replace(two, seal_gap=-math.inf, seal_place=(math.nan,) * 3)
     row = flatten(kit.report(cavities=(two, one, bare)), UP)
     assert [row[k] for k in ("seal_gap", "seal_x", "seal_y", "seal_z")] == [2e-5, 1.0, 2.0, 3.0]
     row = flatten(kit.report(cavities=(bare,)), UP)

@@ -2,8 +2,8 @@
 
 Closed vertices are offset by the sealing distance, the union of the bodies in contact is taken, and
 its void shells with walls of more than one body are cavities. Where in the contact ring a cavity
-ends is the ring model's choice (`ring.py`), not the cut's. A known cavity is remeshed with one union,
-a new one with two: the first finds it, the second places its edge.
+ends is the ring model's choice (`ring.py`), not the cut's. A known cavity is remeshed with one
+union, a new one with two: the first finds it, the second places its edge.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ from limpet.cavity.ring import (
     Division,
     Nearness,
     Ring,
+    RingModel,
     count_parts,
     divide,
     nearness,
     offsets,
+    outer_share,
 )
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree, build_tree, closest_points
@@ -64,7 +66,7 @@ def detect(
     x: Array,
     contacts: Contacts,
     sealing: float,
-    ring: Ring = Ring.OUTER,
+    ring: RingModel = Ring.OUTER,
     previous: Sequence[CavityMesh] = (),
     trees: Sequence[Tree] | None = None,
     lead: Array | None = None,
@@ -82,8 +84,12 @@ def detect(
     previous cavity that contact has cut off is a cavity of its own from this share of the volume
     on; smaller ones, and by default all, stay with it, as if air crept through.
     """
-    if ring is Ring.MIDDLE:
-        return _mean(walls, x, contacts, sealing, previous, trees, lead, grows, bodies, pocket)
+    if ring is not Ring.HISTORY:
+        share = outer_share(ring)
+        if 0.0 < share < 1.0:
+            at = (walls, x, contacts, sealing)
+            return _mean(*at, share, previous, trees, lead, grows, bodies, pocket)
+        ring = Ring.OUTER if share else Ring.INNER
     near = nearness(contacts, walls)
     search = _Search(walls, x, near, sealing, ring, trees, lead, bodies, pocket)
     return search.run(previous, grows)
@@ -357,6 +363,7 @@ def _mean(
     x: Array,
     contacts: Contacts,
     sealing: float,
+    share: float,
     previous: Sequence[CavityMesh],
     trees: Sequence[Tree] | None,
     lead: Array | None,
@@ -364,7 +371,7 @@ def _mean(
     bodies: Sequence[int] | None,
     pocket: float,
 ) -> Detection:
-    """Half the pressure falls at the outer edge of the ring, half at the inner one."""
+    """A share of the pressure falls at the outer edge of the ring, the rest at the inner one."""
     outer_before = [m.halves[0] if m.halves else m for m in previous]
     inner_before = [half for m in previous for half in (m.halves[1:] or (m,))]
     where, who = (walls, x, contacts, sealing), (bodies, pocket)
@@ -374,7 +381,7 @@ def _mean(
     for mesh in outer.cavities:
         within = [m for m in inner.cavities if common_air([mesh], [m], len(x)).any()]
         if within:
-            shares = [0.5] + [0.5] * len(within)
+            shares = [share] + [1.0 - share] * len(within)
             cavities.append(mean_mesh([mesh, *within], shares))
         else:
             cavities.append(replace(mesh, halves=(mesh, mesh)))

@@ -10,11 +10,19 @@ import numpy as np
 from limpet.cavity.detect import detect, groups, seal_gaps, seal_necks
 from limpet.cavity.gas import Atmosphere
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
-from limpet.cavity.ring import TOUCHING, Nearness, Ring, count_parts, nearness
+from limpet.cavity.ring import (
+    TOUCHING,
+    Nearness,
+    Ring,
+    RingModel,
+    count_parts,
+    nearness,
+    ring_vertices,
+)
 from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree
-from limpet.report import CavityReport
+from limpet.report import NOWHERE, CavityReport, Place
 
 Array = np.ndarray
 
@@ -34,7 +42,7 @@ class Trapped:
     gradient: Array = field(default_factory=lambda: np.zeros((0, 3)))  # H_p at mesh.support [m^2]
     leaked: float = 0.0  # [mol] in this step
     seal_gap: float = 0.0  # [m]
-    seal_place: Array = field(default_factory=lambda: np.full(3, np.nan))  # [m] see CavityReport
+    seal_place: Place = NOWHERE  # [m] see CavityReport
     missing: int = 0  # detections in a row that did not find it
     parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
 
@@ -67,7 +75,7 @@ class CavityKeeper:
     trees: Sequence[Tree]  # kept fitted by contact detection
     lead: Array  # (bodies,) of two bodies the one that leads more bears the contact ring
     sealing: float  # [m]
-    ring: Ring
+    ring: RingModel
     limit: float  # of bridging area before a cavity is remeshed
     every_step: bool
     atmosphere: Atmosphere
@@ -94,9 +102,14 @@ class CavityKeeper:
             leaked += gained
             cavities.append(
                 replace(
-                    c, air=c.air + gained, volume=v, gradient=gradient, leaked=gained, seal_gap=gap,
-                    seal_place=x[neck].copy() if neck >= 0 else np.full(3, np.nan),
-                )  # fmt: skip
+                    c,
+                    air=c.air + gained,
+                    volume=v,
+                    gradient=gradient,
+                    leaked=gained,
+                    seal_gap=gap,
+                    seal_place=tuple(x[neck].tolist()) if neck >= 0 else NOWHERE,
+                )
             )
         return replace(book, cavities=tuple(cavities), leaked=book.leaked + leaked), remesh
 
@@ -142,20 +155,22 @@ class CavityKeeper:
             bearer, other = c.mesh.rings.T
             leads[bearer, other] = True
             leads[other, bearer] = self.lead[other] > self.lead[bearer]
-        closed = (near.gap < self.sealing) & leads[self.walls.body, self.walls.body[near.face[:, 0]]]
+        closed = (near.gap < self.sealing) & leads[
+            self.walls.body, self.walls.body[near.face[:, 0]]
+        ]
         return closed.astype(np.int8) + (closed & (near.gap < min(self.sealing, TOUCHING)))
 
     def _counted(self, c: Trapped, near: Nearness) -> Trapped:
         parts = count_parts(self.walls, near, self.sealing, c.mesh.interior)
         return c if parts == c.parts else replace(c, parts=parts)
 
-    def _due(
-        self, book: AirBook, x: Array, near: Nearness, pattern: Array, group: Array
-    ) -> Array:
+    def _due(self, book: AirBook, x: Array, near: Nearness, pattern: Array, group: Array) -> Array:
         """The bodies (n,) bool whose group is to be united anew (P 4.2).
 
         Vertices inside a sealed cavity may touch and part as they like, as long as they do not cut
-        it in parts; a ring may not change unnoticed, nor may a new ring form elsewhere.
+        it in parts; a ring may not change unnoticed, nor may a new ring form elsewhere. With
+        Ring.HISTORY a ring may change, and the mesh flattens, until its bridging triangles are too
+        large or the ring is open.
         """
         several = np.bincount(group, minlength=len(group))[group] > 1
         if self.every_step:
@@ -166,10 +181,16 @@ class CavityKeeper:
         for c in book.cavities:
             changed[c.mesh.interior] = False
             line = c.mesh.seal_line
+            if self.ring is Ring.HISTORY:
+                changed &= ~ring_vertices(self.walls, (pattern > 0) | (before > 0), line)
+                ((gap, _),) = seal_necks(self.walls, near, self.sealing, [c.mesh])
+                moved = gap >= self.sealing
+            else:
+                moved = bool(np.any(pattern[line] != before[line]))
             due[group[c.mesh.body[0]]] |= (
-                c.missing > 0
+                moved
+                or c.missing > 0
                 or needs_remesh(c.mesh, x, self.limit)
-                or bool(np.any(pattern[line] != before[line]))
                 or self._counted(c, near) is not c
             )
         due[group[self.walls.body[changed]]] = True

@@ -124,7 +124,7 @@ def column(rows: list[Row], name: str) -> Array:
 def _place(worst: CavityReport | None) -> dict[str, float | None]:
     """Where the seal that is nearest to opening is narrowest."""
     known = worst is not None and np.isfinite(worst.seal_place).all()
-    where = worst.seal_place.tolist() if worst is not None and known else [None] * 3
+    where = worst.seal_place if worst is not None and known else (None,) * 3
     return dict(zip(("seal_x", "seal_y", "seal_z"), where))
 
 
