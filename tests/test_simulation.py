@@ -190,6 +190,10 @@ def test_a_contact_on_driven_nodes_alone_is_left_out() -> None:
 
 def test_settings_and_states_that_do_not_fit_are_refused() -> None:
     assert lp.Settings(ring="inner").ring is lp.Ring.INNER
+    assert lp.Settings(ring=0.3).ring == lp.Settings(ring="0.3").ring == 0.3
+    for wrong in (1.5, -0.1, float("nan"), "1.5", True, None):
+        with pytest.raises(lp.LimpetError, match=r"ring = .*expected outer, inner, .* 0 to 1"):
+            lp.Settings(ring=wrong)
     with pytest.raises(lp.LimpetError, match="ring = 'outter'; did you mean 'outer'"):
         lp.Settings(ring="outter")
     state = lp.Simulation(small_world(), h=0.01).save()

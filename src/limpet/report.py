@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 Array = np.ndarray
+Place = tuple[float, float, float]  # [m]
+NOWHERE: Place = (np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,9 @@ class CavityReport:
     leaked: float  # [mol] let in during this step (P eq 15); negative if pumped or seeped out
     gas_residual: float  # |P V^k - K| / K, |P V - n R T| / (n R T) at constant temperature
     seal_gap: float  # [m] largest over leak paths of the smallest gap along the path
+    # What follows is known for cavities of a simulation; the defaults say nothing.
+    margin: float = np.inf  # [m] sealing distance - seal_gap: how much wider before it opens
+    seal_place: Place = NOWHERE  # [m] where the best leak path is narrowest: there it will open
     temperature: float = 293.15  # [K]
     stored: float = 0.0  # [mol] of its air that is in a chamber above (Breath.chamber)
     p_max: float = float("inf")  # [Pa] at which air leaves

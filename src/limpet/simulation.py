@@ -17,12 +17,12 @@ from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
 from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
-from limpet.cavity.ring import Ring
+from limpet.cavity.ring import Ring, RingModel, ring_model
 from limpet.collision.detect import Contacts, collider, detect
 from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
 from limpet.constraints.rows import contact_rows, tangents
 from limpet.constraints.ties import tie_rows
-from limpet.errors import DivergedError, LimpetError, require_positive, suggest
+from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.report import CavityReport, SectionFrame, StepReport
 from limpet.solver.bilateral import Eliminated, eliminate
 from limpet.solver.gauss_seidel import Solution, SweepSettings, solve_by_sweeps
@@ -43,7 +43,7 @@ class Settings:
 
     sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
     alarm: float = 1e-4  # [m] contacts within this, or 1.2 sealing, and what a step covers count
-    ring: Ring = Ring.OUTER  # where in the contact ring the pressure ends
+    ring: RingModel = Ring.OUTER  # where in the contact ring the pressure ends, or a share 0 to 1
     remesh: float = 0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     union_every_step: bool = False
     warm_start: bool = True
@@ -54,10 +54,7 @@ class Settings:
     solver: NewtonSettings | SweepSettings = field(default_factory=NewtonSettings)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.ring, Ring):
-            if self.ring not in list(Ring):
-                raise LimpetError(f"ring = '{self.ring}'{suggest(str(self.ring), list(Ring))}")
-            object.__setattr__(self, "ring", Ring(self.ring))
+        object.__setattr__(self, "ring", ring_model(self.ring))
         require_positive("remesh", self.remesh)
         require_positive("sealing", self.sealing, " m")
         require_positive("alarm", self.alarm, " m")

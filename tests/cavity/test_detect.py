@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from limpet.cavity.detect import Fate, detect, needs_detection, seal_gaps
+from limpet.cavity.detect import Fate, detect, needs_detection, seal_gaps, seal_necks
 from limpet.cavity.mesh import areas, positions, volume, volume_and_gradient
-from limpet.cavity.ring import Ring
+from limpet.cavity.ring import Ring, nearness
 from limpet.geometry.bvh import build_tree
 
 S = 1e-4
+PLACED = [Ring.OUTER, Ring.INNER, Ring.MIDDLE, 0.3]  # models that say where the pressure ends
 
 
 def polygonal_volume(kit, sectors=16):
@@ -83,7 +84,7 @@ def test_a_cup_far_away_needs_no_union(kit):
     assert found(scene, scene.moved(0, (0, 0, 0.1))).cavities == ()
 
 
-@pytest.mark.parametrize("ring", list(Ring))
+@pytest.mark.parametrize("ring", PLACED)
 @pytest.mark.parametrize("sealing", [1e-5, 5e-5, 3e-4])
 def test_the_sealing_distance_moves_nothing(kit, ring, sealing):
     # A shallow lip, so that the gap reaches the sealing distance only millimetres inside the ring.
@@ -115,7 +116,7 @@ def test_without_a_touching_ring_all_closed_vertices_seal(kit):
 def test_the_ring_model_says_where_the_pressure_ends(kit):
     scene = kit.scene(kit.cup(), kit.block(20))
     lift = {}
-    for ring in Ring:
+    for ring in PLACED:
         (mesh,) = found(scene, ring=ring).cavities
         g = kit.gradient(mesh, scene.x)
         lift[ring] = g[scene.part(0)].sum(axis=0)[2]
@@ -126,6 +127,21 @@ def test_the_ring_model_says_where_the_pressure_ends(kit):
     assert lift[Ring.OUTER] == pytest.approx(outer, rel=1e-12)
     assert lift[Ring.INNER] == pytest.approx(inner, rel=1e-12)
     assert lift[Ring.MIDDLE] == pytest.approx((outer + inner) / 2, rel=1e-12)
+    assert lift[0.3] == pytest.approx(0.3 * outer + 0.7 * inner, rel=1e-12)
+    for share, ring in ((1.0, Ring.OUTER), (0.0, Ring.INNER), (0.5, Ring.MIDDLE)):
+        (mesh,) = found(scene, ring=share).cavities
+        assert kit.gradient(mesh, scene.x)[scene.part(0)].sum(axis=0)[2] == lift[ring]
+
+
+def test_with_history_the_mesh_ends_where_the_union_cut(kit):
+    # Between the innermost vertices that are closed and the next ones, as deep as these are high.
+    scene = kit.scene(kit.cup(), kit.block(20))
+    for sealing in (5e-5, 1e-4, 3e-4):
+        (mesh,) = found(scene, sealing=sealing, ring=Ring.HISTORY).cavities
+        assert_closed(mesh, scene.x)
+        radius = 0.015 - 1e-3 * sealing / (1.5e-3 + sealing)
+        lift = kit.gradient(mesh, scene.x)[scene.part(0)].sum(axis=0)[2]
+        assert lift == pytest.approx(kit.polygon(radius), rel=1e-3)
 
 
 def test_a_lifted_outer_edge_moves_the_seal_line_inward(kit):
@@ -190,6 +206,8 @@ def test_the_seal_gap_is_the_worst_of_the_best_paths(kit):
     for r, gap in ((0.015, 6e-5), (0.016, 2e-5), (0.017, 4e-5)):
         x[:98][(np.abs(radius - r) < 1e-6) & (np.abs(angle) < 0.1) & (x[:98, 2] < 1e-6), 2] = gap
     assert seal_gaps(scene.walls, scene.contacts(x), S, cavities)[0] == pytest.approx(2e-5)
+    ((gap, neck),) = seal_necks(scene.walls, nearness(scene.contacts(x), scene.walls), S, cavities)
+    assert x[neck] == pytest.approx([0.016, 0.0, gap])  # that is where it would open
 
 
 def test_two_dimples_are_two_cavities_and_a_new_one_is_found_beside_a_known_one(kit):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from limpet.cavity.detect import detect
-from limpet.cavity.leak import ring_open, seal_gap
+from limpet.cavity.leak import narrowest, ring_open, seal_gap
 from limpet.cavity.ring import (
     PULL,
     PUSH,
@@ -87,6 +87,15 @@ def test_the_seal_gap_agrees_with_flooding_at_every_level(case, seed):
 
     brute = max(level for level in [*gap[ring], np.inf] if leaks(level))
     assert seal_gap(scene.walls, near, S, candidate) == brute
+    # Where it is narrowest: with that vertex shut the best path is no wider, mostly narrower.
+    level, neck = narrowest(scene.walls, near, S, candidate)
+    assert gap[neck] == level if np.isfinite(level) else neck == -1
+    if np.isfinite(level):
+        others = np.flatnonzero(gap == level)
+        assert others.tolist() == [neck]
+        gap[neck] = -1.0
+        assert not leaks(level)
+        gap[neck] = level
     assert ring_open(scene.walls, near, S, candidate) == leaks(S)
 
 

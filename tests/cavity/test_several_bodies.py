@@ -45,8 +45,8 @@ def stack(kit, order=(0, 1, 2), rise=0.0, foot=0.02):
     ring = revolved([(6e-3, 0.0), (foot, 0.0), (0.025, 4e-3), (6e-3, 4e-3)])
     cup, triangles = kit.cup()
     bodies = [
-        (cup + [0.0, 0.0, 4e-3 + rise], triangles),
-        (ring.points + [0.0, 0.0, rise], ring.triangles),
+        (cup + np.array([0.0, 0.0, 4e-3 + rise]), triangles),
+        (ring.points + np.array([0.0, 0.0, rise]), ring.triangles),
         kit.block(),
     ]
     return kit.scene(*(bodies[i] for i in order)), [order.index(i) for i in range(3)]
@@ -88,8 +88,8 @@ def test_bodies_that_touch_nothing_stay_out_of_the_union(kit):
     far, triangles = kit.block()
     wide = kit.scene(
         *((scene.x[scene.part(b)], scene.surfaces[b].triangles) for b in range(3)),
-        (far + [0.0, 0.0, 0.2], triangles),
-        (far + [0.0, 0.0, 0.23015], triangles),
+        (far + np.array([0.0, 0.0, 0.2]), triangles),
+        (far + np.array([0.0, 0.0, 0.23015]), triangles),
     )
     contacts = wide.contacts()
     assert groups(contacts, S, (), 5).tolist() == [0, 0, 0, 3, 4]
@@ -160,7 +160,7 @@ def run_until_released(world, most: float = 1.8):
 
 
 def test_on_a_wide_foot_the_cup_lets_go_of_the_ring():
-    reports, held = run_until_released(cup_on_ring(foot=0.025))
+    reports, _ = run_until_released(cup_on_ring(foot=0.025))
     peak = max(r.drives["cup"][2] for r in reports)
     assert peak > 20.0
     assert not reports[-1].cavities

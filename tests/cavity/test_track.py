@@ -30,7 +30,7 @@ def air(*amounts):
 @st.composite
 def histories(draw):
     old, new = draw(st.integers(0, 5)), draw(st.integers(0, 5))
-    amount = draw(st.lists(st.floats(0.0, 1e-2), min_size=old, max_size=old))
+    amount = draw(st.lists(st.floats(0.0, 1e-2, allow_subnormal=False), min_size=old, max_size=old))
     volumes = draw(st.lists(st.floats(-1e-9, 1e-3), min_size=new, max_size=new))
     link = draw(st.lists(st.booleans(), min_size=old * new, max_size=old * new))
     return amount, np.array(volumes), np.array(link, dtype=bool).reshape(old, new)

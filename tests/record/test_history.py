@@ -1,6 +1,7 @@
 """A step as a row: forces along the drive, several cavities, no NaN, exact to read back."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,17 @@ def test_several_cavities_lowest_pressure_summed_air(kit):
     assert (row["cavities"], row["pressure"]) == (2, 50e3)
     assert row["volume"] == pytest.approx(400e-9)
     assert row["air"] == pytest.approx(one.air + two.air)
+
+
+def test_the_place_is_that_of_the_seal_nearest_to_opening(kit):
+    one, two = (kit.report(pressure=50e3, volume=1e-9).cavities[0] for _ in range(2))
+    one = replace(one, seal_gap=2e-5, seal_place=(1.0, 2.0, 3.0))
+    two = replace(two, seal_gap=1e-5, seal_place=(4.0, 5.0, 6.0))
+    bare = replace(two, seal_gap=-math.inf, seal_place=(math.nan,) * 3)
+    row = flatten(kit.report(cavities=(two, one, bare)), UP)
+    assert [row[k] for k in ("seal_gap", "seal_x", "seal_y", "seal_z")] == [2e-5, 1.0, 2.0, 3.0]
+    row = flatten(kit.report(cavities=(bare,)), UP)
+    assert [row[k] for k in ("seal_gap", "seal_x", "seal_y", "seal_z")] == [None] * 4
 
 
 def test_without_a_cavity_cells_are_empty(kit):

@@ -2,8 +2,8 @@
 
 Closed vertices are offset by the sealing distance, the union of the bodies in contact is taken, and
 its void shells with walls of more than one body are cavities. Where in the contact ring a cavity
-ends is the ring model's choice (`ring.py`), not the cut's. A known cavity is remeshed with one union,
-a new one with two: the first finds it, the second places its edge.
+ends is the ring model's choice (`ring.py`), not the cut's. A known cavity is remeshed with one
+union, a new one with two: the first finds it, the second places its edge.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ from limpet.cavity.ring import (
     Division,
     Nearness,
     Ring,
+    RingModel,
+    count_parts,
     divide,
     nearness,
     offsets,
+    outer_share,
 )
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree, build_tree, closest_points
@@ -63,12 +66,13 @@ def detect(
     x: Array,
     contacts: Contacts,
     sealing: float,
-    ring: Ring = Ring.OUTER,
+    ring: RingModel = Ring.OUTER,
     previous: Sequence[CavityMesh] = (),
     trees: Sequence[Tree] | None = None,
     lead: Array | None = None,
     grows: Sequence[bool] | None = None,
     bodies: Sequence[int] | None = None,
+    pocket: float = 1.0,
 ) -> Detection:
     """The cavities at surface positions x (N, 3) [m].
 
@@ -76,12 +80,18 @@ def detect(
     here where missing. lead (n,): of two bodies in contact the one that leads more bears the ring
     and is moved for the union, as long as its vertices close it; by default the one that comes
     first. grows: of each previous cavity, whether it may spread over its ring (no suction).
-    bodies: only of these, a group with all that touches it; by default of all.
+    bodies: only of these, a group with all that touches it; by default of all. pocket: a part of a
+    previous cavity that contact has cut off is a cavity of its own from this share of the volume
+    on; smaller ones, and by default all, stay with it, as if air crept through.
     """
-    if ring is Ring.MIDDLE:
-        return _mean(walls, x, contacts, sealing, previous, trees, lead, grows, bodies)
+    if ring is not Ring.HISTORY:
+        share = outer_share(ring)
+        if 0.0 < share < 1.0:
+            at = (walls, x, contacts, sealing)
+            return _mean(*at, share, previous, trees, lead, grows, bodies, pocket)
+        ring = Ring.OUTER if share else Ring.INNER
     near = nearness(contacts, walls)
-    search = _Search(walls, x, near, sealing, ring, trees, lead, bodies)
+    search = _Search(walls, x, near, sealing, ring, trees, lead, bodies, pocket)
     return search.run(previous, grows)
 
 
@@ -151,8 +161,10 @@ class _Search:
         trees: Sequence[Tree] | None,
         lead: Array | None,
         bodies: Sequence[int] | None,
+        pocket: float,
     ) -> None:
         self.walls, self.near, self.sealing, self.ring = walls, near, sealing, ring
+        self.pocket = pocket
         self.x = np.ascontiguousarray(x, dtype=np.float64)
         self.trees: dict[int, Tree] = dict(enumerate(trees)) if trees is not None else {}
         n = len(walls.offset) - 1
@@ -175,6 +187,7 @@ class _Search:
         # the union cuts out.
         ringed = [c for c in known if len(c.seal_line)]
         bare = [c for c in known if not len(c.seal_line)]
+        ringed, cuts = self._split(ringed)
         found: list[CavityMesh] = []
         hopeless = np.zeros(len(self.x), dtype=bool)  # interiors whose ring gave no void
         for count in range(1, MOST_UNIONS + 1):
@@ -201,7 +214,32 @@ class _Search:
             bare += [c for c, bad in zip(new, again) if bad]
             ringed = [c for c, ok in zip(ringed, good) if ok]
             ringed += [c for c, bad in zip(new, again) if not bad]
-        return self._settle(found, previous, count)
+        return self._settle(found, previous, count + cuts)
+
+    def _split(self, known: list[Candidate]) -> tuple[list[Candidate], int]:
+        """Replace known cavities that contact has cut in parts by these; also how many unions."""
+        if self.pocket >= 1.0:
+            return known, 0
+        cut = [count_parts(self.walls, self.near, self.sealing, c.interior) > 1 for c in known]
+        if not any(cut):
+            return known, 0
+        rest, _, division = self._divide([c for c, is_cut in zip(known, cut) if not is_cut], [])
+        y, merged, voids = self._union(division)  # with all that is closed pushed in
+        home = shell_of_vertices(merged, voids, self.walls, y)
+        for c in (c for c, is_cut in zip(known, cut) if is_cut):
+            inside = c.interior[self.free[c.interior]]
+            shells = np.unique(home[inside])
+            shells = shells[shells >= 0]
+            size = -merged.shell_volume[shells]
+            large = shells[size >= self.pocket * size.sum()]
+            if len(large) < 2:
+                rest.append(c)
+                continue
+            parts = self._new(y, merged, home, large[np.argsort(merged.shell_volume[large])])
+            pockets = inside[np.isin(home[inside], np.setdiff1d(shells, large))]
+            parts[0] = replace(parts[0], interior=np.union1d(parts[0].interior, pockets))
+            rest += parts
+        return rest, 1
 
     def _divide(
         self, ringed: list[Candidate], bare: list[Candidate]
@@ -336,24 +374,25 @@ def _mean(
     x: Array,
     contacts: Contacts,
     sealing: float,
+    share: float,
     previous: Sequence[CavityMesh],
     trees: Sequence[Tree] | None,
     lead: Array | None,
     grows: Sequence[bool] | None,
     bodies: Sequence[int] | None,
+    pocket: float,
 ) -> Detection:
-    """Half the pressure falls at the outer edge of the ring, half at the inner one."""
+    """A share of the pressure falls at the outer edge of the ring, the rest at the inner one."""
     outer_before = [m.halves[0] if m.halves else m for m in previous]
     inner_before = [half for m in previous for half in (m.halves[1:] or (m,))]
-    outer = detect(
-        walls, x, contacts, sealing, Ring.OUTER, outer_before, trees, lead, grows, bodies
-    )
-    inner = detect(walls, x, contacts, sealing, Ring.INNER, inner_before, trees, lead, None, bodies)
+    where, who = (walls, x, contacts, sealing), (bodies, pocket)
+    outer = detect(*where, Ring.OUTER, outer_before, trees, lead, grows, *who)
+    inner = detect(*where, Ring.INNER, inner_before, trees, lead, None, *who)
     cavities = []
     for mesh in outer.cavities:
         within = [m for m in inner.cavities if common_air([mesh], [m], len(x)).any()]
         if within:
-            shares = [0.5] + [0.5] * len(within)
+            shares = [share] + [1.0 - share] * len(within)
             cavities.append(mean_mesh([mesh, *within], shares))
         else:
             cavities.append(replace(mesh, halves=(mesh, mesh)))

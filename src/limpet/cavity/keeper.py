@@ -13,14 +13,23 @@ from limpet.cavity.gas import Atmosphere, Gas, mixed
 from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import Seal
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
-from limpet.cavity.ring import TOUCHING, Nearness, Ring, nearness
-from limpet.cavity.track import Air, carry_air, links
+from limpet.cavity.ring import (
+    TOUCHING,
+    Nearness,
+    Ring,
+    RingModel,
+    count_parts,
+    nearness,
+    ring_vertices,
+)
+from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree
-from limpet.report import CavityReport
+from limpet.report import NOWHERE, CavityReport, Place
 
 Array = np.ndarray
 
+POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
 PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
 
 
@@ -38,7 +47,9 @@ class Trapped:
     leaked: float = 0.0  # [mol] in this step
     seal: Seal = field(default_factory=lambda: Seal(0.0, 0.0, 0.0))
     p_max: float = np.inf  # [Pa] in this step
+    seal_place: Place = NOWHERE  # [m] see CavityReport
     missing: int = 0  # detections in a row that did not find it
+    parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
 
     @property
     def air(self) -> float:
@@ -76,7 +87,7 @@ class CavityKeeper:
     trees: Sequence[Tree]  # kept fitted by contact detection
     lead: Array  # (bodies,) of two bodies the one that leads more bears the contact ring
     sealing: float  # [m]
-    ring: Ring
+    ring: RingModel
     limit: float  # of bridging area before a cavity is remeshed
     every_step: bool
     atmosphere: Atmosphere
@@ -94,10 +105,11 @@ class CavityKeeper:
         near = nearness(contacts, self.walls)
         pattern = self._pattern(near, book)
         group = groups(contacts, self.sealing, [c.mesh for c in book.cavities], len(self.lead))
-        due = self._due(book, x, pattern, group)
+        due = self._due(book, x, near, pattern, group)
         remesh = bool(due.any())
         if remesh:
             book = self._remesh(book, x, contacts, group, np.unique(group[due]).tolist())
+            book = replace(book, cavities=tuple(self._counted(c, near) for c in book.cavities))
             stored = book.pattern if len(book.pattern) else np.zeros_like(pattern)
             seen = np.where(due[self.walls.body], self._pattern(near, book), stored)
             book = replace(book, pattern=seen)
@@ -105,24 +117,30 @@ class CavityKeeper:
         for c in book.cavities:
             v, gradient = volume_and_gradient(c.mesh, x)
             measured.append(replace(c, volume=v, gradient=gradient))
-        seals = self._seals(measured, book.load, x, near, elastic)
+        necks = seal_necks(self.walls, near, self.sealing, [c.mesh for c in measured])
+        measured = [
+            replace(c, seal_place=tuple(x[neck].tolist()) if neck >= 0 else NOWHERE)
+            for c, (_, neck) in zip(measured, necks)
+        ]
+        gaps = [gap for gap, _ in necks]
+        seals = self._seals(measured, gaps, book.load, x, near, elastic)
         fed = tuple(self._fed(c, seal, time, h) for c, seal in zip(measured, seals))
         leaked = book.leaked + sum(c.leaked for c in fed)
         return replace(book, cavities=fed, leaked=leaked), remesh
 
     def _seals(
-        self, cavities: Sequence[Trapped], load: Array, x: Array, near: Nearness, elastic: Array
-    ) -> list[Seal]:
+        self, cavities: Sequence[Trapped], gaps: Sequence[float], load: Array, x: Array,
+        near: Nearness, elastic: Array,
+    ) -> list[Seal]:  # fmt: skip
         """What is known of each cavity's seal; its load is that of the last step."""
         if not cavities:
             return []
         meshes = [c.mesh for c in cavities]
         load = load if len(load) else np.zeros(len(x))
         traction = load / vertex_areas(self.walls.triangles, x)
-        necks = seal_necks(self.walls, near, self.sealing, meshes)
         paths = seal_tractions(self.walls, near, self.sealing, meshes, traction)
         seals = []
-        for c, mesh, (gap, _), (largest, total) in zip(cavities, meshes, necks, paths):
+        for c, mesh, gap, (largest, total) in zip(cavities, meshes, gaps, paths):
             energy, room = elastic[np.unique(mesh.body)].sum(axis=0)
             carried = c.gradient[np.isin(self.walls.body[mesh.support], mesh.rings[:, 0])]
             seals.append(
@@ -184,6 +202,8 @@ class CavityKeeper:
                     stored=c.stored,
                     p_max=c.p_max,
                     seal_traction=c.seal.traction,
+                    margin=self.sealing - c.seal.gap,
+                    seal_place=c.seal_place,
                 )
             )
         load = vertex_loads(
@@ -210,11 +230,17 @@ class CavityKeeper:
         ]
         return closed.astype(np.int8) + (closed & (near.gap < min(self.sealing, TOUCHING)))
 
-    def _due(self, book: AirBook, x: Array, pattern: Array, group: Array) -> Array:
+    def _counted(self, c: Trapped, near: Nearness) -> Trapped:
+        parts = count_parts(self.walls, near, self.sealing, c.mesh.interior)
+        return c if parts == c.parts else replace(c, parts=parts)
+
+    def _due(self, book: AirBook, x: Array, near: Nearness, pattern: Array, group: Array) -> Array:
         """The bodies (n,) bool whose group is to be united anew (P 4.2).
 
-        Vertices inside a sealed cavity may touch and part as they like; a ring may not change
-        unnoticed, nor may a new ring form elsewhere.
+        Vertices inside a sealed cavity may touch and part as they like, as long as they do not cut
+        it in parts; a ring may not change unnoticed, nor may a new ring form elsewhere. With
+        Ring.HISTORY a ring may change, and the mesh flattens, until its bridging triangles are too
+        large or the ring is open.
         """
         several = np.bincount(group, minlength=len(group))[group] > 1
         if self.every_step:
@@ -225,10 +251,17 @@ class CavityKeeper:
         for c in book.cavities:
             changed[c.mesh.interior] = False
             line = c.mesh.seal_line
+            if self.ring is Ring.HISTORY:
+                changed &= ~ring_vertices(self.walls, (pattern > 0) | (before > 0), line)
+                ((gap, _),) = seal_necks(self.walls, near, self.sealing, [c.mesh])
+                moved = gap >= self.sealing
+            else:
+                moved = bool(np.any(pattern[line] != before[line]))
             due[group[c.mesh.body[0]]] |= (
-                c.missing > 0
+                moved
+                or c.missing > 0
                 or needs_remesh(c.mesh, x, self.limit)
-                or bool(np.any(pattern[line] != before[line]))
+                or self._counted(c, near) is not c
             )
         due[group[self.walls.body[changed]]] = True
         return due[group] & several
@@ -243,7 +276,7 @@ class CavityKeeper:
                 self.walls, x, contacts, self.sealing, self.ring,
                 [c.mesh for c in mine], self.trees, self.lead,
                 [c.pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for c in mine],
-                np.flatnonzero(group == name).tolist(),
+                np.flatnonzero(group == name).tolist(), POCKET,
             )  # fmt: skip
             others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
             book = self._carry(book, mine, found.cavities, x, contacts)
@@ -276,18 +309,22 @@ class CavityKeeper:
         stays[waiting, np.arange(len(waiting))] = True
         link = np.hstack([link, stays])
         volumes = np.array([max(volume(m, x), 0.0) for m in meshes])
-        trapped = self.atmosphere.pressure * volumes / self.atmosphere.rt
+        gained = annexed([c.mesh for c in old], meshes, link, x, self.sealing)
+        outside = np.where(link.any(axis=0), gained, volumes)  # [m^3] open to the air until now
+        created = self.atmosphere.pressure * outside / self.atmosphere.rt
         air = Air(
             np.array([c.id for c in old], dtype=np.int64),
             np.array([c.air for c in old], dtype=float),
             book.next_id,
         )
-        after, ledger = carry_air(air, link, volumes, trapped)
+        after, ledger = add_air(air, link, volumes, created)
         stored = np.array([c.stored for c in old])
         missing = {old[i].id: old[i].missing + 1 for i in waiting}
         cavities = []
         for j, mesh in enumerate(meshes):
-            gas, pressure = self._inherited(old, link[:, j], ledger.share[:, j], volumes[j])
+            gas, pressure = self._inherited(
+                old, link[:, j], ledger.share[:, j], volumes[j], created[j]
+            )
             number = int(after.id[j])
             cavities.append(
                 Trapped(
@@ -303,14 +340,15 @@ class CavityKeeper:
         )  # fmt: skip
 
     def _inherited(
-        self, old: Sequence[Trapped], link: Array, share: Array, volume: float
+        self, old: Sequence[Trapped], link: Array, share: Array, volume: float, created: float
     ) -> tuple[Gas, float]:
-        """The air that a cavity has from the old ones, and its pressure; else that of outside."""
+        """The air that a cavity has from the old ones and from outside, and its pressure."""
         around = self.atmosphere
         parts = [
             (replace(old[i].gas, amount=float(share[i] * old[i].air)), old[i].pressure)
             for i in np.flatnonzero(link).tolist()
         ]
-        if not parts:
-            return Gas(0.0, around.constant, around.exponent), around.pressure
+        if created > 0.0 or not parts:
+            fresh = Gas(created, around.constant, around.exponent)
+            parts.append((fresh, around.pressure))
         return mixed(parts, volume)

@@ -68,15 +68,8 @@ def borders(mapped: Mapped, closed: Array, n_bodies: int) -> tuple[Array, Array]
     closed (N,) bool. Both (n, n) bool; the second at [i, j]: an edge between two vertices of i that
     are not closed passes through j, so that the vertices of i cannot bear the ring.
     """
-    return _borders(
-        mapped.first,
-        mapped.next,
-        mapped.copy_body,
-        mapped.vertices,
-        mapped.weights,
-        closed,
-        n_bodies,
-    )
+    m = mapped
+    return _borders(m.first, m.next, m.copy_body, m.vertices, m.weights, closed, n_bodies)
 
 
 def cavity_mesh(
@@ -274,7 +267,7 @@ def _borders(
 
 @njit(cache=True)
 def _close(corners: Array, first: Array, following: Array, point: Array) -> tuple[Array, Array]:
-    """Add the bridging triangles: two for each edge between bodies, a fan where more than two meet."""
+    """Add the bridging triangles: two for each edge between bodies, a fan where more meet."""
     n_points = len(first)
     key = np.empty(3 * len(corners), dtype=np.int64)
     tail = np.empty(3 * len(corners), dtype=np.int32)

@@ -53,7 +53,7 @@ class CavityMesh:
     """A closed mesh round trapped air, oriented outward: dV/dx pushes the walls apart."""
 
     triangles: Array  # (t, 3) int32
-    share: Array  # (t,) how much of the triangle counts: 1, or 0.5 each in a mean of two meshes
+    share: Array  # (t,) how much of the triangle counts: 1, or less in a mean of meshes
     bridge: Array  # (t,) bool, joins the two copies of a boundary vertex (P 4.2)
     body: Array  # (v,) int32, the body each cavity vertex rides on
     vertices: Array  # (v, 3) int32, the three global surface vertices that carry it
@@ -61,9 +61,7 @@ class CavityMesh:
     support: Array  # (u,) int32, the global surface vertices that carry any of it, sorted
     slot: Array  # (v, 3) int32, vertices = support[slot]
     # What the next remeshing has to know.
-    rings: (
-        Array  # (r, 2) int32, bodies that meet at its edge: the one that bears the ring, the other
-    )
+    rings: Array  # (r, 2) int32, bodies that meet at its edge: first the one that bears the ring
     interior: Array  # int32, sorted, the bearers' vertices (global) strictly inside the seal line
     core: Array  # int32, those of the interior that stood clear of other bodies: surely its air
     seal_line: Array  # int32, sorted, where the pressure ends; empty when no graph closes it

@@ -19,10 +19,12 @@ from numba import njit
 
 from limpet.cavity.mesh import Walls
 from limpet.collision.contacts import EDGE_EDGE, Contacts
+from limpet.errors import LimpetError, suggest
 
 Array = np.ndarray
 
 TOUCHING = 1e-5  # [m] a gap below this is contact, whatever the sealing distance
+PART = 0.05  # of a cavity's free vertices make a part that contact has cut off worth a look
 NOBODY, OUTSIDE = -1, -2
 PUSH, PULL = 1, 2
 
@@ -33,6 +35,37 @@ class Ring(StrEnum):
     OUTER = "outer"  # at the outermost touching vertices: the air has crept under the whole ring
     INNER = "inner"  # at the innermost: the ring is dry
     MIDDLE = "middle"  # half of the fall at each
+    HISTORY = "history"  # P's: where the union happened to cut when the mesh was last made
+
+
+RingModel = Ring | float  # a number from 0 to 1: the share of the fall at the outer edge
+
+
+def ring_model(value: object) -> RingModel:
+    """The ring model that a name, a number or the text of a number stands for."""
+    if isinstance(value, str):
+        if value in list(Ring):
+            return Ring(value)
+        try:
+            value = float(value)
+        except ValueError:
+            raise LimpetError(
+                f"ring = '{value}'{suggest(str(value), list(Ring))}; or give the share, 0 to 1, of "
+                "the pressure's fall at the outer edge"
+            ) from None
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0.0 <= value <= 1.0:
+        raise LimpetError(
+            f"ring = {value}: expected {', '.join(Ring)}, or the share, 0 to 1, of the pressure's "
+            "fall at the outer edge"
+        )
+    return float(value)
+
+
+def outer_share(ring: RingModel) -> float:
+    """The share of the fall at the outer edge; HISTORY has none of its own."""
+    if isinstance(ring, Ring):
+        return {Ring.OUTER: 1.0, Ring.INNER: 0.0, Ring.MIDDLE: 0.5}[ring]
+    return ring
 
 
 @dataclass(frozen=True)
@@ -49,9 +82,7 @@ class Nearness:
 class Candidate:
     """A cavity, as the vertex graphs of its carriers see it."""
 
-    rings: (
-        Array  # (r, 2) int32, bodies that meet at its edge: the one that bears the ring, the other
-    )
+    rings: Array  # (r, 2) int32, bodies that meet at its edge: first the one that bears the ring
     interior: Array  # int32, sorted global vertices of the carriers strictly inside the seal line
     seal_line: Array  # int32, sorted; empty when no vertex graph closes a ring
     source: int = NOBODY  # which previous cavity it is
@@ -66,7 +97,7 @@ class Division:
     sealed: Array  # (c,) bool, whether the ring parts the candidate's interior from the outside
     role: Array  # (N,) int8: PUSH into the other body, PULL off it, 0 leave
     inside: Array  # (N,) bool, interior of any candidate
-    seal: Array  # (N,) bool, on the seal line of any candidate
+    seal: Array  # (N,) bool, on a seal line that a mesh has to end at
 
 
 def nearness(contacts: Contacts, walls: Walls) -> Nearness:
@@ -94,7 +125,8 @@ def divide(
 
     The ring is made of the touching vertices if these part inside from outside, else of all closed
     ones. OUTER: the ring vertices next to the outside are the seal line, those within are pulled
-    off. INNER: the ring vertices next to the inside are.
+    off. INNER: the ring vertices next to the inside are. HISTORY: as INNER, but of all closed
+    vertices, and none is pulled off.
 
     A carrier that another body bears a ring against is not judged there: its vertices in that
     contact are no part of a ring, and its edges that pass under that ring lead nowhere.
@@ -105,7 +137,7 @@ def divide(
     """
     n = len(near.gap)
     closed = near.gap < sealing
-    touching = near.gap < min(sealing, TOUCHING)
+    touching = closed if ring is Ring.HISTORY else near.gap < min(sealing, TOUCHING)
     graph = (walls.vertex_start, walls.neighbours)
     covered = (walls.body, walls.body[near.face[:, 0]], covering(walls, candidates))
     home = np.full(n, NOBODY, dtype=np.int32)  # last known interior
@@ -141,14 +173,31 @@ def divide(
     within = owner >= 0
     within[within] = sealed[owner[within]]
     lines = _seal_lines(*graph, owner, seal, len(candidates))
-    role = np.where(closed, np.where(within, PULL, PUSH), 0).astype(np.int8)
+    pulled = within & (ring is not Ring.HISTORY)
+    role = np.where(closed, np.where(pulled, PULL, PUSH), 0).astype(np.int8)
     updated = tuple(
         replace(c, interior=_ids(within & (owner == k)), seal_line=_ids(lines[k]))
         if sealed[k]
         else c
         for k, c in enumerate(candidates)
     )
-    return Division(updated, sealed, role, within, seal)
+    return Division(updated, sealed, role, within, seal & (ring is not Ring.HISTORY))
+
+
+def count_parts(walls: Walls, near: Nearness, sealing: float, interior: Array) -> int:
+    """Into how many parts the vertices that touch cut a cavity's interior, by its vertex graphs.
+
+    Parts of less than PART of the free vertices do not count.
+    """
+    touching = near.gap < min(sealing, TOUCHING)
+    closed = near.gap < sealing
+    graph = (walls.vertex_start, walls.neighbours, walls.body)
+    return int(_count_parts(*graph, touching, closed, interior, len(walls.offset) - 1, PART))
+
+
+def ring_vertices(walls: Walls, closed: Array, seal_line: Array) -> Array:
+    """(N,) bool: the closed vertices that hang together with a seal line."""
+    return _connected(walls.vertex_start, walls.neighbours, closed, seal_line)
 
 
 def covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
@@ -267,6 +316,66 @@ def _flood(
                 stack[size] = w
                 size += 1
     return label, parted
+
+
+@njit(cache=True)
+def _connected(start: Array, neighbours: Array, among: Array, seeds: Array) -> Array:
+    reached = np.zeros(len(among), dtype=np.bool_)
+    stack = np.empty(len(among), dtype=np.int32)
+    size = 0
+    for v in seeds:
+        reached[v] = True
+        stack[size] = v
+        size += 1
+    while size > 0:
+        size -= 1
+        v = stack[size]
+        for e in range(start[v], start[v + 1]):
+            w = neighbours[e]
+            if among[w] and not reached[w]:
+                reached[w] = True
+                stack[size] = w
+                size += 1
+    return reached
+
+
+@njit(cache=True)
+def _count_parts(
+    start: Array,
+    neighbours: Array,
+    body: Array,
+    touching: Array,
+    closed: Array,
+    interior: Array,
+    n_bodies: int,
+    least: float,
+) -> int:
+    inside = np.zeros(len(body), dtype=np.bool_)
+    free = np.zeros(n_bodies, dtype=np.int64)
+    for v in interior:
+        inside[v] = not touching[v]
+        free[body[v]] += not closed[v]
+    stack = np.empty(len(interior), dtype=np.int32)
+    parts = np.zeros(n_bodies, dtype=np.int64)
+    for seed in interior:
+        if not inside[seed]:
+            continue
+        inside[seed] = False
+        stack[0] = seed
+        size, count = 1, 0
+        while size > 0:
+            size -= 1
+            v = stack[size]
+            count += not closed[v]
+            for e in range(start[v], start[v + 1]):
+                w = neighbours[e]
+                if inside[w]:
+                    inside[w] = False
+                    stack[size] = w
+                    size += 1
+        b = body[seed]
+        parts[b] += count > 0 and count >= least * free[b]
+    return max(parts.max(), 1)
 
 
 @njit(cache=True)

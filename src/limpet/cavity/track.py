@@ -2,7 +2,7 @@
 
 Air is neither made nor lost by remeshing: a cavity that is found again keeps its air, cavities that
 merge add theirs, one that splits shares it by volume. Only a cavity that opens lets air go, and
-only one that closes traps new air.
+only one that closes traps new air; if it closes round an old pocket, the pocket's air comes on top.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.cavity.gas import GAS_CONSTANT
-from limpet.cavity.mesh import CavityMesh, centre, common_air, contains, volume
+from limpet.cavity.mesh import CavityMesh, areas, centre, common_air, contains, volume
 
 Array = np.ndarray
 
@@ -83,19 +83,42 @@ def links(old: Sequence[CavityMesh], new: Sequence[CavityMesh], x: Array) -> Arr
     return link
 
 
+def annexed(
+    old: Sequence[CavityMesh],
+    new: Sequence[CavityMesh],
+    link: Array,
+    x: Array,
+    thickness: float,
+) -> Array:
+    """The volume (new,) [m^3] of each new cavity that no old one had, where that is most of it.
+
+    It was outside a moment ago: a ring has closed round a pocket that was known. Remeshing a cavity
+    changes its volume by far less. Walls within `thickness` [m] of each other hold no volume.
+    """
+    before = np.array([max(volume(mesh, x), 0.0) for mesh in old])
+    now = np.array([max(volume(mesh, x), 0.0) for mesh in new])
+    more = now - link.T.astype(float) @ before
+    thin = np.array([0.5 * thickness * areas(mesh, x)[0] for mesh in new])
+    return np.where(link.any(axis=0) & (more > 0.5 * now) & (more > thin), more, 0.0)
+
+
 def carry_air(air: Air, link: Array, volumes: Array, trapped: Array) -> tuple[Air, Ledger]:
     """Distribute the air along the links (old, new) bool.
 
     volumes (new,) [m^3] weigh the shares of a split; trapped (new,) [mol] is what a cavity without
     predecessor starts with.
     """
+    return add_air(air, link, volumes, np.where(link.any(axis=0), 0.0, trapped))
+
+
+def add_air(air: Air, link: Array, volumes: Array, created: Array) -> tuple[Air, Ledger]:
+    """Distribute the air along the links, and add what each new cavity (new,) [mol] traps now."""
     weight = link * np.maximum(volumes, 0.0)
     flat = link.any(axis=1) & (weight.sum(axis=1) <= 0.0)
     weight[flat] = link[flat]  # nothing but flattened cavities to share between: equal parts
     total = weight.sum(axis=1, keepdims=True)
     share = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0.0)
     flow = share * air.amount[:, None]
-    created = np.where(link.any(axis=0), 0.0, trapped)
     released = np.where(link.any(axis=1), 0.0, air.amount)
     amount = flow.sum(axis=0) + created
     error = float(amount.sum() - (air.amount.sum() + created.sum() - released.sum()))

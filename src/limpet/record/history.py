@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from limpet.errors import DivergedError, LimpetError
-from limpet.report import StepReport
+from limpet.report import CavityReport, StepReport
 
 Array = np.ndarray
 Row = dict[str, float | int | None]  # None where there is nothing to say: an empty cell
@@ -17,8 +17,8 @@ Row = dict[str, float | int | None]  # None where there is nothing to say: an em
 PHASES = ("free", "collision", "cavities", "compliance", "solve", "correct")
 
 # SI units, but for the phases, which are in milliseconds. With several cavities at once the
-# pressure is the lowest, with the temperature there, the worst residual and gap are kept, and the
-# other figures are sums.
+# pressure is the lowest, with the temperature there; the worst residual and seal gap (with its
+# place) are kept, and the other figures are sums.
 COLUMNS = (
     "step",
     "time",
@@ -31,6 +31,9 @@ COLUMNS = (
     "vented",
     "leaked",
     "seal_gap",
+    "seal_x",
+    "seal_y",
+    "seal_z",
     "gas_residual",
     "air_error",
     "balance_error",
@@ -61,6 +64,9 @@ def flatten(report: StepReport, up: Array) -> Row:
     """
     cavities = report.cavities
     lowest = min(cavities, key=lambda c: c.pressure, default=None)
+    # A cavity without any leak path has no gap to tell: infinite is not an error here.
+    leaky = [c for c in cavities if math.isfinite(c.seal_gap)]
+    worst = max(leaky, key=lambda c: c.seal_gap, default=None)
     row: Row = {
         "step": report.step,
         "time": report.time,
@@ -72,8 +78,8 @@ def flatten(report: StepReport, up: Array) -> Row:
         "temperature": lowest.temperature if lowest else None,
         "vented": sum(c.vented for c in cavities),
         "leaked": sum(c.leaked for c in cavities),
-        # A cavity without any leak path has no gap to tell: infinite is not an error here.
-        "seal_gap": max((c.seal_gap for c in cavities if math.isfinite(c.seal_gap)), default=None),
+        "seal_gap": worst.seal_gap if worst else None,
+        **_place(worst),
         "gas_residual": max((c.gas_residual for c in cavities), default=0.0),
         "air_error": report.air_error,
         "balance_error": report.balance_error,
@@ -116,6 +122,13 @@ def read_history(path: Path) -> list[Row]:
 def column(rows: list[Row], name: str) -> Array:
     """One column as floats (n,), nan where a cell is empty (for drawing: a gap in the line)."""
     return np.array([np.nan if (x := row[name]) is None else x for row in rows], dtype=float)
+
+
+def _place(worst: CavityReport | None) -> dict[str, float | None]:
+    """Where the seal that is nearest to opening is narrowest."""
+    known = worst is not None and np.isfinite(worst.seal_place).all()
+    where = worst.seal_place if worst is not None and known else (None,) * 3
+    return dict(zip(("seal_x", "seal_y", "seal_z"), where))
 
 
 def _plain(value: float | int) -> float | int:
