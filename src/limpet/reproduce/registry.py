@@ -8,6 +8,12 @@ STUDIES: dict[str, Study] = {
     "robustness": Study(
         "limpet.reproduce.robustness", "the peak force is a property of the cup, not of the solver"
     ),
+    "curved": Study(
+        "limpet.reproduce.curved", "how curved a block the cup still lifts (P figure 10)"
+    ),
+    "table3": Study(
+        "limpet.reproduce.table3", "pull-off force on cylinders, beside P table 3 (long)"
+    ),
     "bunny": Study(
         "limpet.reproduce.bunny", "volume and tail of a swinging bunny (M figures 5, 6)"
     ),

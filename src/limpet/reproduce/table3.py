@@ -55,8 +55,8 @@ def pull_off(t: Trial, quiet=True):
         if not quiet and (r.step % quiet_every == 0):
             print(f"{r.time:.3f} F={r.drives['cup'][2]:8.3f} touch={r.touching:3d} rows={r.rows} conv={r.converged} it={r.iterations} ncav={len(r.cavities)} " + (f"V={c.volume*1e9:.1f} P={c.pressure:.0f} n={c.air*1e6:.3f} gap={c.seal_gap*1e6:.1f}" if c else ""), flush=True)
         top = max(q.drives["cup"][2] for q in out)
-        if r.time > down + t.hold + 0.1 and top > 3.0 and r.drives["cup"][2] < 0.8 * top:
+        if r.time > down + t.hold + 0.1 and top > 3.0 and r.drives["cup"][2] < 0.5 * top:
             break
     return out, sim, down + t.hold
 
-quiet_every = 5
+quiet_every = 2
