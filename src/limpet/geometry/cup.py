@@ -88,7 +88,13 @@ STANDARD = CupProfile(
     "standard", radius=17.5e-3, depth=4.5e-3, height=15e-3, stem_radius=5e-3,
     hub_thickness=2.0e-3, lip_thickness=0.7e-3,
 )  # fmt: skip
-PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD,)}
+# 31.5 mm across, for P's table 3, which tells no more of its cup: depth, stem and thicknesses are
+# such that it lets go of a cylinder of radius 50 mm at the force that was measured there.
+NEOPRENE = CupProfile(
+    "neoprene", radius=15.75e-3, depth=7e-3, height=13.5e-3, stem_radius=7e-3,
+    hub_thickness=3.0e-3, lip_thickness=1.6e-3,
+)  # fmt: skip
+PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD, NEOPRENE)}
 
 
 def cup(

@@ -8,6 +8,12 @@ STUDIES: dict[str, Study] = {
     "robustness": Study(
         "limpet.reproduce.robustness", "the peak force is a property of the cup, not of the solver"
     ),
+    "curved": Study(
+        "limpet.reproduce.curved", "how curved a block the cup still lifts (P figure 10)"
+    ),
+    "table3": Study(
+        "limpet.reproduce.table3", "pull-off force on cylinders, beside P table 3 (long)"
+    ),
     "fig4": Study(
         "limpet.reproduce.fig4", "pressure, volume and air while a cuboid is lifted (P figure 4)"
     ),

@@ -1,4 +1,4 @@
-"""P section 5, 'Curved Surfaces': the cup lifts a cropped cylinder, if the curvature lets it seal."""
+"""P section 5, 'Curved Surfaces': the cup lifts cropped cylinders on which it can seal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CurvedParameters(CupParameters):
     duration: Time = 3.2
     surface: Literal["convex", "concave"] = Field("convex", description="the block's top")
     radius: Positive[Length] = Field(0.08, description="of the cylinder that the top is part of")
-    # The rim touches at vertices, and a chord between two of them leaves a gap of chord^2 / 8 radius:
+    # The rim touches at vertices, and a chord between two of them leaves a gap, chord^2 / 8 radius:
     # 20 sectors keep it under the sealing distance down to a radius of 20 mm, the 10 of the usual
     # mesh only from 80 mm up.
     sectors: int | None = Field(20, description="round the axis; with segments, instead of nodes")
@@ -75,7 +75,7 @@ class CurvedParameters(CupParameters):
     "curved",
     "a cup lifts a block with a convex or concave top, if it can seal on it",
     CurvedParameters,
-    expect="lifted while the curvature is low; the ring stays open and the block down if it is high",
+    expect="lifted while the curvature is low; if it is high the ring stays open, the block down",
 )
 def curved(p: CurvedParameters) -> World:
     """The cup is pushed on a block that stands on the ground, held, then raised."""
