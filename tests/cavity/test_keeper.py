@@ -107,7 +107,9 @@ def test_a_split_keeps_pressure_and_constant_and_shares_the_chamber(bellows):
     book = replace(book, cavities=(before,), created=book.created + 1e-6)
     # as new cavities they are two: a known one stays whole when its middle touches
     parts = detect(scene.walls, split, scene.contacts(split), SEALING)
-    after = keeper(scene, split)._carry(book, parts, split, scene.contacts(split))
+    after = keeper(scene, split)._carry(
+        book, book.cavities, parts.cavities, split, scene.contacts(split)
+    )
     assert len(after.cavities) == 2
     for c in after.cavities:
         assert c.pressure == before.pressure

@@ -7,6 +7,7 @@ import pytest
 
 import limpet as lp
 from limpet.cavity.detect import detect
+from limpet.cavity.gas import Gas
 from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
 from limpet.cavity.mesh import volume
 from limpet.cavity.ring import Ring
@@ -135,12 +136,14 @@ def test_a_cavity_that_closes_round_a_pocket_traps_air_and_adds_the_pockets(kit)
     trees = [build_tree(scene.x[scene.part(b)], s.triangles) for b, s in enumerate(scene.surfaces)]
     air = lp.Atmosphere()
     keeper = CavityKeeper(
-        scene.walls, trees, np.array([1.0, 0.0]), 1e-4, Ring.OUTER, 0.005, False, air, 0.0
-    )
+        scene.walls, trees, np.array([1.0, 0.0]), 1e-4, Ring.OUTER, 0.005, False, air,
+        [None, None], lp.Breath(),
+    )  # fmt: skip
     for pocket in (1e-7, 5e-5):  # [mol]
-        known = Trapped(id=7, mesh=left, air=pocket, pressure=air.pressure)
+        gas = Gas(pocket, air.constant, air.exponent)
+        known = Trapped(id=7, mesh=left, gas=gas, pressure=air.pressure)
         book = AirBook(cavities=(known,), next_id=8, created=pocket)
-        after, _ = keeper.update(book, scene.x, scene.contacts(), 0.01)
+        after, _ = keeper.update(book, scene.x, scene.contacts(), 0.0, 0.01, np.zeros((2, 2)))
         (c,) = after.cavities
         new = volume(c.mesh, scene.x) - volume(left, scene.x)
         assert new > 0.5 * volume(c.mesh, scene.x)

@@ -27,7 +27,7 @@ def on_plate(shape: RigidShape, **parameters: object) -> list[StepReport]:
 def lifts(**parameters: object) -> tuple[bool, list[StepReport]]:
     """Whether the block follows the cup, and the run."""
     scene = load("curved", {**COARSE, "duration": "1.2 s", "rise": "6 mm", **parameters})
-    reports = list(Simulation(scene.world, h=scene.h).run(scene.duration))
+    reports = list(scene.simulation().run(scene.duration))
     heights = [r.watched["block_z"] for r in reports]
     return heights[-1] - heights[0] > 2e-3, reports
 

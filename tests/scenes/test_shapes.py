@@ -1,4 +1,4 @@
-"""Plunger, octopus sucker and shop cup lift a cube of 190 g by deforming their top (P figure 12)."""
+"""Plunger, octopus sucker and shop cup lift 190 g by deforming their top (P figure 12)."""
 
 from __future__ import annotations
 
