@@ -8,7 +8,7 @@ import numpy as np
 
 from limpet.report import StepReport
 from limpet.scenes.registry import load
-from limpet.simulation import Settings, Simulation
+from limpet.simulation import Simulation
 
 GRAVITY = 9.81  # [m/s^2]
 
@@ -38,9 +38,9 @@ class Run:
         return np.array([len(r.cavities) > 0 for r in self.reports])
 
 
-def run(scene_name: str, settings: Settings | None = None, **parameters: object) -> Run:
+def run(scene_name: str, **parameters: object) -> Run:
     scene = load(scene_name, parameters)
-    simulation = Simulation(scene.world, h=scene.h, settings=settings)
+    simulation = scene.simulation()
     return Run(simulation, list(simulation.run(scene.duration)))
 
 

@@ -34,7 +34,7 @@ def test_it_hangs_by_its_back() -> None:
 def test_it_stands_still_until_the_cup_comes() -> None:
     scene = load("bunny", {"push_time": "5 s"})
     simulation = scene.simulation()
-    assert simulation.settings.sealing == 0.2e-3  # the world's, not the usual 0.05 mm
+    assert simulation.settings.sealing == 0.2e-3  # not the usual 0.05 mm
     bunny = simulation.bodies[1]
     before = bunny.surface_positions()
     assert simulation.collision_nodes == pytest.approx(572, rel=0.06)  # P table 1

@@ -39,7 +39,9 @@ def trace(
     settings: Settings | None = None,
 ) -> Trace:
     """Run a scene to its end; `on_step` is told the share that is done."""
-    simulation = Simulation(scene.world, h=scene.h, settings=settings)
+    simulation = (
+        Simulation(scene.world, h=scene.h, settings=settings) if settings else scene.simulation()
+    )
     up = up_direction(scene.world.gravity)
     rows: list[Row] = []
     before = perf_counter()
