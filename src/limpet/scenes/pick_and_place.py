@@ -32,6 +32,7 @@ BOX_AT = (0.0, 0.24)  # [m] x and y of its middle
 
 
 class PickAndPlaceParameters(SceneParameters):
+    h: Time = 0.005  # the apple turns fast when the cup lets go
     duration: Time = 6.0
     sealing: Length = Field(1.2e-4, gt=0.0, description="gaps below this are closed to air")
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")

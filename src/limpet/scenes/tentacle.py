@@ -6,6 +6,7 @@ from pydantic import Field
 
 from limpet.bodies.material import Material
 from limpet.bodies.motion import path
+from limpet.cavity.breath import Breath
 from limpet.geometry.objects import can
 from limpet.geometry.shapes import box
 from limpet.geometry.tentacle import tentacle as tentacle_shape
@@ -23,11 +24,17 @@ class TentacleParameters(SceneParameters):
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the tentacle")
     tentacle_mass: Positive[Mass] = Field(0.06, description="mass of the tentacle")
     suckers: int = Field(7, ge=1, description="suckers on the tentacle")
-    can_mass: Positive[Mass] = Field(0.02, description="mass of the can: an empty one")
+    thickness: float = Field(0.6, gt=0.0, description="of the tentacle, in widths")
+    length: Positive[Length] = Field(0.14, description="of the tentacle")
+    can_mass: Positive[Mass] = Field(0.013, description="mass of the can: an empty one")
     radius: Positive[Length] = Field(0.033, description="of the can")
+    reach: float = Field(0.28, gt=0.0, lt=1.0, description="where the can lies under the tentacle")
+    muscle: float = Field(
+        1.0, gt=0.0, le=1.0, description="share of their air that contracting suckers keep"
+    )
     friction: float = Field(0.5, ge=0.0, description="between all bodies")
-    drop: Positive[Length] = Field(0.02, description="how far the root goes down")
-    rise: Positive[Length] = Field(0.08, description="how far it goes up again")
+    drop: Positive[Length] = Field(8e-3, description="how far the root goes down")
+    rise: Positive[Length] = Field(0.06, description="how far it goes up again")
 
 
 @scene(
@@ -39,15 +46,15 @@ class TentacleParameters(SceneParameters):
 def tentacle(p: TentacleParameters) -> World:
     """An octopus tentacle falls gently onto a can; some of its suckers flatten on it and seal.
 
-    Then its root is raised, and the sealed suckers lift the can. The can lies between two blocks
-    that keep it from rolling away.
+    Then its root is raised, and the sealed suckers lift the can, an empty one. A real octopus
+    contracts its suckers; `muscle` below 1 does so (P 3.5).
     """
     world = World(friction=p.friction)
-    shape = tentacle_shape(suckers=p.suckers)
+    shape = tentacle_shape(p.length, suckers=p.suckers, thickness=p.thickness)
     length = float(shape.points[:, 0].max())
     world.add_rigid(box(0.5, 0.5, 0.02), 5.0, name="ground", fixed=True)
     tin = world.add_rigid(
-        can(p.radius, lying=True), p.can_mass, name="can", position=(0.55 * length, 0.0, 0.0)
+        can(p.radius, lying=True), p.can_mass, name="can", position=(p.reach * length, 0.0, 0.0)
     )
     top = float(tin.shape.points[:, 2].max())
     arm = world.add_soft(
@@ -57,7 +64,8 @@ def tentacle(p: TentacleParameters) -> World:
     down = -p.drop
     world.drive(
         arm["root"],
-        path([(0.0, 0.0), (0.6, down), (1.0, down), (2.6, down + p.rise)]),
+        path([(0.0, 0.0), (0.6, down), (1.4, down), (2.8, down + p.rise)]),
     )
+    world.breathe(arm, Breath(chamber=[(0.0, 1.0), (1.0, 1.0), (1.4, p.muscle)]))
     world.watch("can", tin)
     return world
