@@ -120,7 +120,8 @@ class Simulation:
     def collision_nodes(self) -> int:
         """Surface vertices of the bodies that can touch."""
         solid = [self.world.specs[b.name].collides for b in self.bodies]
-        return int(np.diff(self.offset)[solid].sum())
+        surfaces = [c.surface for c, collides in zip(self._colliders, solid) if collides]
+        return sum(int(np.count_nonzero(np.diff(s.vertex_start))) for s in surfaces)
 
     def run(self, duration: float) -> Iterator[StepReport]:
         """Step until `duration` [s] from now; the last step may end up to h/2 off."""

@@ -22,7 +22,6 @@ CUP = CupProfile(
     "picker", radius=12e-3, depth=4.5e-3, height=15e-3, stem_radius=4e-3,
     hub_thickness=1.8e-3, lip_thickness=0.6e-3,
 )  # fmt: skip
-FACET = 3.5e-3  # [m] of the apple where the cup goes: its facets must not let air through
 FLAT = 0.03  # of the diameter, cut off below
 CLEARANCE = 4e-3  # [m] between lip and apple at the start
 BASE = (-0.32, 0.1, 0.0)  # [m] where the arm stands
@@ -44,6 +43,7 @@ class PickAndPlaceParameters(SceneParameters):
     wall_friction: float = Field(0.2, ge=0.0, description="between apple and box")
     apple_mass: Positive[Mass] = Field(0.15, description="mass of the apple")
     diameter: Positive[Length] = Field(0.07, ge=0.05, le=0.09, description="of the apple")
+    facet: Positive[Length] = Field(3.5e-3, description="of the apple, where the cup goes")
     push: Positive[Length] = Field(3.2e-3, description="of the lip below the top of the apple")
     shove: Positive[Length] = Field(0.042, description="how far the apple is pushed into the wall")
 
@@ -61,7 +61,7 @@ def pick_and_place(p: PickAndPlaceParameters) -> World:
     the arm moves on sideways, so that the apple is pushed gently on the wall: the cup tilts, its
     lip opens, and the apple stays when the arm leaves.
     """
-    fruit = _apple(p.diameter)
+    fruit = _apple(p.diameter, p.facet)
     top = float(fruit.points[:, 2].max())
     world = World(friction=p.friction)
     world.add_rigid(box(0.9, 0.9, 0.02), 5.0, name="table", fixed=True)
@@ -86,9 +86,9 @@ def pick_and_place(p: PickAndPlaceParameters) -> World:
     return world
 
 
-def _apple(diameter: float) -> RigidShape:
+def _apple(diameter: float, facet: float) -> RigidShape:
     """Lying on a flat spot, so that it does not roll, and fine where the cup goes."""
-    fruit = apple(diameter, fine=FACET, reach=CUP.radius + 3e-3, coarse=0.2 * diameter)
+    fruit = apple(diameter, fine=facet, reach=CUP.radius + 3e-3, coarse=0.2 * diameter)
     mesh = Mesh64(fruit.points, fruit.triangles.astype(np.uint64))
     points, triangles = arrays(Manifold(mesh).trim_by_plane((0.0, 0.0, 1.0), FLAT * diameter))
     return RigidShape("apple", points - [0.0, 0.0, points[:, 2].min()], triangles)

@@ -24,6 +24,7 @@ class TentacleParameters(SceneParameters):
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the tentacle")
     tentacle_mass: Positive[Mass] = Field(0.06, description="mass of the tentacle")
     suckers: int = Field(7, ge=1, description="suckers on the tentacle")
+    rim_vertices: int = Field(3, ge=2, description="round an eighth of a sucker's rim")
     thickness: float = Field(0.6, gt=0.0, description="of the tentacle, in widths")
     length: Positive[Length] = Field(0.14, description="of the tentacle")
     can_mass: Positive[Mass] = Field(0.013, description="mass of the can: an empty one")
@@ -50,7 +51,9 @@ def tentacle(p: TentacleParameters) -> World:
     contracts its suckers; `muscle` below 1 does so (P 3.5).
     """
     world = World(friction=p.friction)
-    shape = tentacle_shape(p.length, suckers=p.suckers, thickness=p.thickness)
+    shape = tentacle_shape(
+        p.length, suckers=p.suckers, thickness=p.thickness, rim_vertices=p.rim_vertices
+    )
     length = float(shape.points[:, 0].max())
     world.add_rigid(box(0.5, 0.5, 0.02), 5.0, name="ground", fixed=True)
     tin = world.add_rigid(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from manifold3d import Manifold
 from pydantic import Field
 
 from limpet.bodies.material import Fem, Material
 from limpet.bodies.motion import path
 from limpet.geometry.cup import PROFILES, cup
-from limpet.geometry.shapes import box
+from limpet.geometry.shapes import RigidShape, box
+from limpet.geometry.solids import arrays
 from limpet.geometry.wrapped import coil_spring
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.units import AmountRate, Length, Mass, NotNegative, Positive, Pressure, Time
 from limpet.world import World
 
-BASE = (0.07, 0.07, 0.006)  # [m]
-HEAD = (0.052, 0.052, 0.03)  # [m]
+BASE = 0.035, 0.006  # [m] radius and height
+HEAD = 0.028, 0.03  # [m] radius and height
 FINGER = (0.02, 0.02, 0.04)  # [m]
 GAP = 1e-3  # [m] between finger and head at the start
 AWAY = 0.4  # [m] the finger gives way to the jump
@@ -65,10 +67,10 @@ def toy(p: ToyParameters) -> World:
     )
     free = float(spring.points[:, 2].max())  # length of the spring
     world = World(friction=p.friction, leak=p.leak)
-    world.add_rigid(box(0.3, 0.3, 0.02), 1.0, name="ground", position=(0, 0, -BASE[2]), fixed=True)
-    base = world.add_rigid(box(*BASE), p.base_mass, name="base")
+    world.add_rigid(box(0.3, 0.3, 0.02), 1.0, name="ground", position=(0, 0, -BASE[1]), fixed=True)
+    base = world.add_rigid(_disc(*BASE), p.base_mass, name="base")
     head = world.add_rigid(
-        box(*HEAD), p.head_mass, name="head", position=(0.0, 0.0, free + HEAD[2])
+        _head(*HEAD), p.head_mass, name="head", position=(0.0, 0.0, free + HEAD[1])
     )
     coil = world.add_soft(
         spring, Material(p.spring_young, 0.3, stiffness_damping=0.0), 0.008, name="spring",
@@ -84,10 +86,26 @@ def toy(p: ToyParameters) -> World:
 
     finger = world.add_rigid(
         box(*FINGER), 0.1, name="finger",
-        position=(0.0, 0.0, free + HEAD[2] + GAP + FINGER[2]),
+        position=(0.0, 0.0, free + HEAD[1] + GAP + FINGER[2]),
     )  # fmt: skip
     down = -(GAP + free - PROFILES["standard"].height + p.push)
     world.drive(finger, path([(0.0, 0.0), (0.5, down), (0.6, down), (0.8, AWAY)]))
     world.watch("head", head)
     world.watch("base", base)
     return world
+
+
+def _disc(radius: float, height: float) -> RigidShape:
+    """Upright, its top at z = 0."""
+    disc = Manifold.cylinder(height, radius, circular_segments=12).translate((0, 0, -height))
+    return RigidShape("base", *arrays(disc))
+
+
+def _head(radius: float, height: float) -> RigidShape:
+    """A ball that is flat above, where it is pushed, and below; its top at z = 0."""
+    ball = Manifold.sphere(1.0, 12).scale((radius, radius, 0.7 * height))
+    flat = ball.trim_by_plane((0.0, 0.0, 1.0), -0.5 * height).trim_by_plane(
+        (0.0, 0.0, -1.0), -0.5 * height
+    )
+    points, triangles = arrays(flat)
+    return RigidShape("head", points - [0.0, 0.0, 0.5 * height], triangles)
