@@ -9,9 +9,10 @@ import pytest
 from manifold3d import Manifold
 
 import limpet as lp
-from limpet.cavity.detect import Fate, detect, groups, seal_gaps
+from limpet.cavity.detect import Fate, detect, seal_gaps
 from limpet.cavity.keeper import AirBook, CavityKeeper
 from limpet.cavity.mesh import volume
+from limpet.cavity.notice import groups
 from limpet.cavity.ring import Ring
 from limpet.geometry.bvh import build_tree
 from limpet.geometry.shapes import RigidShape

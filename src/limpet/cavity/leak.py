@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.mesh import Walls
-from limpet.cavity.ring import NOBODY, Candidate, Nearness, covering
+from limpet.cavity.ring import NOBODY, Candidate, Nearness
 
 Array = np.ndarray
 
@@ -23,21 +23,19 @@ def narrowest(
     """
     if len(candidate.rings) == 0:
         return -np.inf, NOBODY
-    carriers = candidate.rings[:, 0]
     gap, vertex = _widest(
         walls.vertex_start,
         walls.neighbours,
         walls.body,
-        walls.body[near.face[:, 0]],
-        covering(walls, [candidate])[0],
+        walls.offset,
+        near.face,
         near.gap,
         sealing,
+        candidate.rings,
         candidate.interior,
         candidate.seal_line,
-        walls.offset[carriers.min()],
-        walls.offset[carriers.max() + 1],
     )
-    return float(gap), int(vertex)
+    return gap, vertex
 
 
 def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> float:
@@ -55,15 +53,20 @@ def _widest(
     start: Array,
     neighbours: Array,
     body: Array,
-    other: Array,
-    covers: Array,
+    offset: Array,
+    face: Array,
     gap: Array,
     sealing: float,
+    rings: Array,
     interior: Array,
     seal_line: Array,
-    low: int,
-    high: int,
 ) -> tuple[float, int]:
+    n_bodies = len(offset) - 1
+    follows = np.zeros((n_bodies, n_bodies), dtype=np.bool_)  # whether i only follows j
+    low, high = offset[n_bodies], offset[0]
+    for r in range(len(rings)):
+        follows[rings[r, 1], rings[r, 0]] = True
+        low, high = min(low, offset[rings[r, 0]]), max(high, offset[rings[r, 0] + 1])
     inside = np.zeros(high - low, dtype=np.bool_)
     known = np.zeros(high - low, dtype=np.bool_)
     for v in interior:
@@ -88,7 +91,7 @@ def _widest(
                 queue[last] = w
                 last += 1
     flat = True
-    deepest = np.zeros(len(covers), dtype=np.int32)  # on each body
+    deepest = np.zeros(n_bodies, dtype=np.int32)  # on each body
     for v in interior:
         flat &= gap[v] < sealing
         deepest[body[v]] = max(deepest[body[v]], depth[v - low])
@@ -109,7 +112,7 @@ def _widest(
             w = neighbours[e]
             # Under a ring that another body bears there is no path (see `divide`).
             if gap[w] < sealing:
-                if covers[body[w], other[w]]:
+                if follows[body[w], body[face[w, 0]]]:
                     continue
             elif inside[v - low] and not known[w - low]:
                 continue

@@ -144,7 +144,7 @@ def divide(
     closed = near.gap < sealing
     touching = closed if ring is Ring.HISTORY else near.gap < min(sealing, TOUCHING)
     graph = (walls.vertex_start, walls.neighbours)
-    covered = (walls.body, walls.body[near.face[:, 0]], covering(walls, candidates))
+    covered = (walls.body, walls.body[near.face[:, 0]], _covering(walls, candidates))
     home = np.full(n, NOBODY, dtype=np.int32)  # last known interior
     known = np.full(n, NOBODY, dtype=np.int32)  # the same with the seal line
     grows = np.array([c.grows for c in candidates], dtype=np.bool_)
@@ -194,10 +194,9 @@ def count_parts(walls: Walls, near: Nearness, sealing: float, interior: Array) -
 
     Parts of less than PART of the free vertices do not count.
     """
-    touching = near.gap < min(sealing, TOUCHING)
-    closed = near.gap < sealing
     graph = (walls.vertex_start, walls.neighbours, walls.body)
-    return int(_count_parts(*graph, touching, closed, interior, len(walls.offset) - 1, PART))
+    gaps = (near.gap, sealing, min(sealing, TOUCHING))
+    return _count_parts(*graph, *gaps, interior, len(walls.offset) - 1, PART)
 
 
 def ring_vertices(walls: Walls, closed: Array, seal_line: Array) -> Array:
@@ -205,7 +204,7 @@ def ring_vertices(walls: Walls, closed: Array, seal_line: Array) -> Array:
     return _connected(walls.vertex_start, walls.neighbours, closed, seal_line)
 
 
-def covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
+def _covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
     """(c, n, n) bool: whether, in each cavity, body i only follows body j that bears their ring."""
     n = len(walls.offset) - 1
     covers = np.zeros((len(candidates), n, n), dtype=np.bool_)
@@ -356,8 +355,9 @@ def _count_parts(
     start: Array,
     neighbours: Array,
     body: Array,
-    touching: Array,
-    closed: Array,
+    gap: Array,
+    sealing: float,
+    touching: float,
     interior: Array,
     n_bodies: int,
     least: float,
@@ -365,8 +365,8 @@ def _count_parts(
     inside = np.zeros(len(body), dtype=np.bool_)
     free = np.zeros(n_bodies, dtype=np.int64)
     for v in interior:
-        inside[v] = not touching[v]
-        free[body[v]] += not closed[v]
+        inside[v] = gap[v] >= touching
+        free[body[v]] += gap[v] >= sealing
     stack = np.empty(len(interior), dtype=np.int32)
     parts = np.zeros(n_bodies, dtype=np.int64)
     for seed in interior:
@@ -378,7 +378,7 @@ def _count_parts(
         while size > 0:
             size -= 1
             v = stack[size]
-            count += not closed[v]
+            count += gap[v] >= sealing
             for e in range(start[v], start[v + 1]):
                 w = neighbours[e]
                 if inside[w]:
