@@ -9,9 +9,10 @@ import pytest
 from manifold3d import Manifold
 
 import limpet as lp
-from limpet.cavity.detect import Fate, detect, groups, seal_gaps
+from limpet.cavity.detect import Fate, detect, seal_gaps
 from limpet.cavity.keeper import AirBook, CavityKeeper
 from limpet.cavity.mesh import volume
+from limpet.cavity.notice import groups
 from limpet.cavity.ring import Ring
 from limpet.geometry.bvh import build_tree
 from limpet.geometry.shapes import RigidShape
@@ -228,3 +229,81 @@ def test_a_tunnel_with_an_open_hole_holds_nothing():
     assert not any(r.cavities for r in reports)
     assert reports[-1].watched["box_z"] == pytest.approx(reports[0].watched["box_z"], abs=1e-5)
     assert reports[-1].drives["cup 0"][2] == pytest.approx(0.02 * 9.81, rel=0.02)
+
+
+def as_body(solid: Manifold, finest: float | None):
+    mesh = (solid.refine_to_length(finest) if finest else solid).to_mesh64()
+    return np.array(mesh.vert_properties[:, :3]), np.asarray(mesh.tri_verts).astype(np.int32)
+
+
+def tub_in_halves(finest: float | None, gap: float = 0.0):
+    """Two halves of a tub, 20 x 20 x 10 mm inside, and a lid: they meet in points at the rim."""
+    halves = []
+    for side in (-1, 1):
+        half = Manifold.cube((0.02, 0.04, 0.02)).translate((0.01 * side - 0.01, -0.02, -0.02))
+        half -= Manifold.cube((0.02, 0.02, 0.012), True).translate((0.0, 0.0, -0.004))
+        halves.append(as_body(half.translate((side * gap / 2, 0.0, 0.0)), finest))
+    lid = Manifold.cube((0.03, 0.03, 0.005)).translate((-0.015, -0.015, gap))
+    return [*halves, as_body(lid, finest)]
+
+
+def assert_closed(mesh):
+    """Every edge is met as often in one direction as in the other."""
+    t = mesh.triangles
+    half = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]])
+    net = np.zeros((len(mesh.vertices),) * 2, dtype=int)
+    np.add.at(net, (half[:, 0], half[:, 1]), 1)
+    assert np.array_equal(net, net.T)
+
+
+@pytest.mark.parametrize("finest", [None, 6e-3])
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_three_bodies_that_meet_in_points_enclose_the_exact_volume(kit, order, finest):
+    for gap in (0.0, 2e-5):
+        bodies = tub_in_halves(finest, gap)
+        scene = kit.scene(*(bodies[i] for i in order))
+        (mesh,) = detect(scene.walls, scene.x, scene.contacts(), S).cavities
+        assert_closed(mesh)
+        assert set(mesh.body) == {0, 1, 2}
+        inside = (0.02 + gap) * 0.02 * (0.01 + gap)
+        films = gap * (600e-6 + 500e-6)  # under the lid and between the halves, if air is there
+        assert inside * (1 - 5e-4) < volume(mesh, scene.x) < (inside + films) * (1 + 5e-4)
+        g = kit.gradient(mesh, scene.x)
+        assert np.abs(g.sum(axis=0)).max() < 1e-15
+    # A lid that is tilted by more than the sealing distance leaves it open.
+    tilted = scene.x.copy()
+    lid = scene.part(order.index(2))
+    tilted[lid, 2] += 0.02 * (tilted[lid, 0] + 0.015)
+    assert detect(scene.walls, tilted, scene.contacts(tilted), S).cavities == ()
+
+
+def test_four_quarters_under_a_lid(kit):
+    """The axis where four bodies meet lies on the floor of the tub."""
+    bodies = []
+    for side in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+        x, y = (0.01 * s - 0.01 for s in side)
+        quarter = Manifold.cube((0.02, 0.02, 0.02)).translate((x, y, -0.02))
+        quarter -= Manifold.cube((0.02, 0.02, 0.012), True).translate((0.0, 0.0, -0.004))
+        bodies.append(as_body(quarter, None))
+    bodies.append(as_body(Manifold.cube((0.03, 0.03, 0.005)).translate((-0.015, -0.015, 0)), None))
+    scene = kit.scene(*bodies)
+    (mesh,) = detect(scene.walls, scene.x, scene.contacts(), S).cavities
+    assert_closed(mesh)
+    assert set(mesh.body) == {0, 1, 2, 3, 4}
+    assert volume(mesh, scene.x) == pytest.approx(4e-6, rel=5e-4)
+
+
+def test_from_the_wall_of_a_hole_a_strip_leads_over_its_rim_to_the_seal_line(kit):
+    """The lid bears the ring, and has no vertex near the edge of the hole."""
+    hole = Manifold.cube((0.04, 0.04, 0.02)).translate((-0.02, -0.02, -0.02))
+    hole -= Manifold.cube((0.016, 0.016, 0.02), True)
+    lid = Manifold.cube((0.03, 0.03, 0.005)).translate((-0.015, -0.015, 0.0))
+    scene = kit.scene(as_body(lid, 6e-3), as_body(hole, None))
+    (mesh,) = detect(scene.walls, scene.x, scene.contacts(), S).cavities
+    assert mesh.carriers == (0,)
+    assert_closed(mesh)
+    assert volume(mesh, scene.x) == pytest.approx(0.016 * 0.016 * 0.01, rel=1e-9)
+    lift = kit.gradient(mesh, scene.x)[scene.part(0)].sum(axis=0)[2]
+    # Up to the edge of the lid, but for corner triangles with all vertices on the seal line.
+    corner = 0.5 * 0.005**2
+    assert 0.03**2 - 4 * corner < lift < 0.03**2

@@ -136,3 +136,14 @@ def test_a_silicone_cup_is_solved_and_stable() -> None:
     assert max(r.max_penetration for r in silicone) <= 0.02e-3
     assert force(silicone).max() == pytest.approx(45.8, rel=0.01)  # pinned
     assert silicone[-1].cavities == ()
+
+
+def test_the_ring_model_decides_the_pull() -> None:
+    """Early in the pull the area, and with it the force, is that of the model's share."""
+    pull = {
+        ring: force(run(Settings(ring=ring), until=1.2, **QUICK))[-1]
+        for ring in ("inner", 0.5, "outer", "history")
+    }
+    assert pull["inner"] < 0.96 * pull["outer"]
+    assert 0.9 * pull["inner"] < pull["history"] < 0.96 * pull["outer"]
+    assert pull[0.5] == pytest.approx(0.5 * (pull["inner"] + pull["outer"]), rel=0.01)

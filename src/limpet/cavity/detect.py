@@ -100,24 +100,6 @@ def needs_detection(contacts: Contacts, sealing: float) -> bool:
     return bool((contacts.gap < sealing).any())
 
 
-def groups(contacts: Contacts, sealing: float, known: Sequence[CavityMesh], n: int) -> Array:
-    """The group of each body, (n,) int, named by its first body (P 4.1).
-
-    Bodies whose contacts are closed are of one group, and so are those round a known cavity.
-    """
-    closed = contacts.gap < sealing
-    pairs = np.unique(np.stack([contacts.body_a[closed], contacts.body_b[closed]], axis=1), axis=0)
-    links = pairs.tolist()
-    for mesh in known:
-        round_it = np.unique(mesh.body).tolist()
-        links += [(round_it[0], b) for b in round_it[1:]]
-    group = np.arange(n)
-    for a, b in links:
-        low, high = sorted((group[a], group[b]))
-        group[group == high] = low
-    return group
-
-
 def seal_gaps(
     walls: Walls, contacts: Contacts, sealing: float, cavities: Sequence[CavityMesh]
 ) -> list[float]:

@@ -8,20 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from limpet.cavity.breath import Breath, breathe
-from limpet.cavity.detect import detect, groups, seal_gaps, seal_necks, seal_tractions
+from limpet.cavity.detect import detect, seal_gaps, seal_necks, seal_tractions
 from limpet.cavity.gas import Atmosphere, Gas, mixed
 from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import Seal
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
-from limpet.cavity.ring import (
-    TOUCHING,
-    Nearness,
-    Ring,
-    RingModel,
-    count_parts,
-    nearness,
-    ring_vertices,
-)
+from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
+from limpet.cavity.ring import Nearness, Ring, RingModel, count_parts, nearness, ring_vertices
 from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree
@@ -67,7 +60,7 @@ class AirBook:
     leaked: float = 0.0
     vented: float = 0.0
     released: float = 0.0
-    pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see _pattern
+    pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see contact_pattern
     load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
 
     @property
@@ -103,16 +96,19 @@ class CavityKeeper:
         soft bodies, if the limit of the pressure asks for it.
         """
         near = nearness(contacts, self.walls)
-        pattern = self._pattern(near, book)
         group = groups(contacts, self.sealing, [c.mesh for c in book.cavities], len(self.lead))
-        due = self._due(book, x, near, pattern, group)
+        pattern = self._pattern(near, book)
+        if len(book.pattern) == 0:
+            book = replace(book, pattern=np.zeros_like(pattern))
+        due, alone = self._due(book, x, near, pattern, group)
         remesh = bool(due.any())
         if remesh:
             book = self._remesh(book, x, contacts, group, np.unique(group[due]).tolist())
             book = replace(book, cavities=tuple(self._counted(c, near) for c in book.cavities))
-            stored = book.pattern if len(book.pattern) else np.zeros_like(pattern)
-            seen = np.where(due[self.walls.body], self._pattern(near, book), stored)
-            book = replace(book, pattern=seen)
+            pattern = self._pattern(near, book)
+        if remesh or alone.any():
+            seen = (due | alone)[self.walls.body]
+            book = replace(book, pattern=np.where(seen, pattern, book.pattern))
         measured = []
         for c in book.cavities:
             v, gradient = volume_and_gradient(c.mesh, x)
@@ -215,56 +211,48 @@ class CavityKeeper:
         return book, tuple(reports)
 
     def _pattern(self, near: Nearness, book: AirBook) -> Array:
-        """(N,) int8 for every surface vertex: 0 open, 1 within the sealing distance, 2 touching.
-
-        Of two bodies only the one that leads counts, as its vertices bear the ring, and the one
-        that bears the ring of a known cavity.
-        """
-        leads = self.lead[:, None] >= self.lead
-        for c in book.cavities:
-            bearer, other = c.mesh.rings.T
-            leads[bearer, other] = True
-            leads[other, bearer] = self.lead[other] > self.lead[bearer]
-        closed = (near.gap < self.sealing) & leads[
-            self.walls.body, self.walls.body[near.face[:, 0]]
-        ]
-        return closed.astype(np.int8) + (closed & (near.gap < min(self.sealing, TOUCHING)))
+        known = [c.mesh for c in book.cavities]
+        return contact_pattern(self.walls, near, self.sealing, self.lead, known)
 
     def _counted(self, c: Trapped, near: Nearness) -> Trapped:
         parts = count_parts(self.walls, near, self.sealing, c.mesh.interior)
         return c if parts == c.parts else replace(c, parts=parts)
 
-    def _due(self, book: AirBook, x: Array, near: Nearness, pattern: Array, group: Array) -> Array:
-        """The bodies (n,) bool whose group is to be united anew (P 4.2).
+    def _due(
+        self, book: AirBook, x: Array, near: Nearness, pattern: Array, group: Array
+    ) -> tuple[Array, Array]:
+        """The bodies (n,) bool whose group is to be united anew (P 4.2), and those without one.
 
         Vertices inside a sealed cavity may touch and part as they like, as long as they do not cut
         it in parts; a ring may not change unnoticed, nor may a new ring form elsewhere. With
         Ring.HISTORY a ring may change, and the mesh flattens, until its bridging triangles are too
         large or the ring is open.
         """
-        several = np.bincount(group, minlength=len(group))[group] > 1
+        alone = np.bincount(group, minlength=len(group))[group] == 1
         if self.every_step:
-            return several
-        before = book.pattern if len(book.pattern) else np.zeros_like(pattern)
-        due = np.zeros(len(group), dtype=bool)  # by the name of the group
-        changed = (pattern > 0) != (before > 0)
+            return ~alone, alone
+        before = book.pattern
+        calm = np.zeros(len(pattern), dtype=bool)
+        stale = []
         for c in book.cavities:
-            changed[c.mesh.interior] = False
+            calm[c.mesh.interior] = True
             line = c.mesh.seal_line
             if self.ring is Ring.HISTORY:
-                changed &= ~ring_vertices(self.walls, (pattern > 0) | (before > 0), line)
+                calm |= ring_vertices(self.walls, (pattern > 0) | (before > 0), line)
                 ((gap, _),) = seal_necks(self.walls, near, self.sealing, [c.mesh])
                 moved = gap >= self.sealing
             else:
-                moved = bool(np.any(pattern[line] != before[line]))
-            due[group[c.mesh.body[0]]] |= (
+                moved = differ(pattern, before, line)
+            if (
                 moved
                 or c.missing > 0
                 or needs_remesh(c.mesh, x, self.limit)
                 or self._counted(c, near) is not c
-            )
-        due[group[self.walls.body[changed]]] = True
-        return due[group] & several
+            ):
+                stale.append(group[c.mesh.body[0]])
+        due = changed_groups(pattern, before, calm, self.walls.body, group)
+        due[stale] = True
+        return due[group] & ~alone, alone
 
     def _remesh(
         self, book: AirBook, x: Array, contacts: Contacts, group: Array, due: Sequence[int]

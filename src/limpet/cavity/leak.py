@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.mesh import Walls
-from limpet.cavity.ring import NOBODY, Candidate, Nearness, covering
+from limpet.cavity.ring import NOBODY, Candidate, Nearness
 
 Array = np.ndarray
 
@@ -87,23 +87,20 @@ def _least(
 ) -> tuple[float, int]:
     if len(candidate.rings) == 0:
         return np.inf, NOBODY
-    carriers = candidate.rings[:, 0]
-    least, vertex = _cheapest(
+    return _cheapest(
         walls.vertex_start,
         walls.neighbours,
         walls.body,
-        walls.body[near.face[:, 0]],
-        covering(walls, [candidate])[0],
+        walls.offset,
+        near.face,
         cost,
         add,
         near.gap,
         sealing,
+        candidate.rings,
         candidate.interior,
         candidate.seal_line,
-        walls.offset[carriers.min()],
-        walls.offset[carriers.max() + 1],
     )
-    return float(least), int(vertex)
 
 
 @njit(cache=True)
@@ -111,22 +108,27 @@ def _cheapest(
     start: Array,
     neighbours: Array,
     body: Array,
-    other: Array,
-    covers: Array,
+    offset: Array,
+    face: Array,
     cost: Array,
     add: bool,
     gap: Array,
     sealing: float,
+    rings: Array,
     interior: Array,
     seal_line: Array,
-    low: int,
-    high: int,
 ) -> tuple[float, int]:
     """The least cost of a path from the interior to the outside, and its dearest vertex.
 
     A path costs the sum of its vertices' costs (none negative), or the largest of them; infinite
     and NOBODY if there is none.
     """
+    n_bodies = len(offset) - 1
+    follows = np.zeros((n_bodies, n_bodies), dtype=np.bool_)  # whether i only follows j
+    low, high = offset[n_bodies], offset[0]
+    for r in range(len(rings)):
+        follows[rings[r, 1], rings[r, 0]] = True
+        low, high = min(low, offset[rings[r, 0]]), max(high, offset[rings[r, 0] + 1])
     inside = np.zeros(high - low, dtype=np.bool_)
     known = np.zeros(high - low, dtype=np.bool_)
     for v in interior:
@@ -151,7 +153,7 @@ def _cheapest(
                 queue[last] = w
                 last += 1
     flat = True
-    deepest = np.zeros(len(covers), dtype=np.int32)  # on each body
+    deepest = np.zeros(n_bodies, dtype=np.int32)  # on each body
     for v in interior:
         flat &= gap[v] < sealing
         deepest[body[v]] = max(deepest[body[v]], depth[v - low])
@@ -173,7 +175,7 @@ def _cheapest(
             w = neighbours[e]
             # Under a ring that another body bears there is no path (see `divide`).
             if gap[w] < sealing:
-                if covers[body[w], other[w]]:
+                if follows[body[w], body[face[w, 0]]]:
                     continue
             elif inside[v - low] and not known[w - low]:
                 continue

@@ -76,6 +76,7 @@ class Nearness:
     away: Array  # (N, 3) unit, the way that parts the vertex from the other body
     face: Array  # (N, 3) int32, global vertices of the other body's triangle there
     weights: Array  # (N, 3)
+    second: Nearness | None = None  # the nearest one with yet another body; None: there is none
 
 
 @dataclass(frozen=True)
@@ -102,20 +103,24 @@ class Division:
 
 def nearness(contacts: Contacts, walls: Walls) -> Nearness:
     """The nearest vertex contact of every vertex; edge-edge contacts seal through their ends."""
-    return Nearness(
-        *_nearest(
-            contacts.body_a,
-            contacts.body_b,
-            contacts.vertices_a,
-            contacts.weights_a,
-            contacts.vertices_b,
-            contacts.weights_b,
-            contacts.gap,
-            contacts.normal,
-            contacts.kind,
-            walls.offset,
-        )
+    given = (
+        contacts.body_a,
+        contacts.body_b,
+        contacts.vertices_a,
+        contacts.weights_a,
+        contacts.vertices_b,
+        contacts.weights_b,
+        contacts.gap,
+        contacts.normal,
+        contacts.kind,
+        walls.offset,
     )
+    first = Nearness(*_nearest(*given, np.full(len(walls.body), NOBODY, dtype=np.int32)))
+    if len(walls.offset) < 4:
+        return first
+    taken = np.where(np.isfinite(first.gap), walls.body[first.face[:, 0]], NOBODY)
+    second = Nearness(*_nearest(*given, taken.astype(np.int32)))
+    return replace(first, second=second if np.isfinite(second.gap).any() else None)
 
 
 def divide(
@@ -139,7 +144,7 @@ def divide(
     closed = near.gap < sealing
     touching = closed if ring is Ring.HISTORY else near.gap < min(sealing, TOUCHING)
     graph = (walls.vertex_start, walls.neighbours)
-    covered = (walls.body, walls.body[near.face[:, 0]], covering(walls, candidates))
+    covered = (walls.body, walls.body[near.face[:, 0]], _covering(walls, candidates))
     home = np.full(n, NOBODY, dtype=np.int32)  # last known interior
     known = np.full(n, NOBODY, dtype=np.int32)  # the same with the seal line
     grows = np.array([c.grows for c in candidates], dtype=np.bool_)
@@ -189,10 +194,9 @@ def count_parts(walls: Walls, near: Nearness, sealing: float, interior: Array) -
 
     Parts of less than PART of the free vertices do not count.
     """
-    touching = near.gap < min(sealing, TOUCHING)
-    closed = near.gap < sealing
     graph = (walls.vertex_start, walls.neighbours, walls.body)
-    return int(_count_parts(*graph, touching, closed, interior, len(walls.offset) - 1, PART))
+    gaps = (near.gap, sealing, min(sealing, TOUCHING))
+    return _count_parts(*graph, *gaps, interior, len(walls.offset) - 1, PART)
 
 
 def ring_vertices(walls: Walls, closed: Array, seal_line: Array) -> Array:
@@ -200,7 +204,7 @@ def ring_vertices(walls: Walls, closed: Array, seal_line: Array) -> Array:
     return _connected(walls.vertex_start, walls.neighbours, closed, seal_line)
 
 
-def covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
+def _covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
     """(c, n, n) bool: whether, in each cavity, body i only follows body j that bears their ring."""
     n = len(walls.offset) - 1
     covers = np.zeros((len(candidates), n, n), dtype=np.bool_)
@@ -221,8 +225,13 @@ def offsets(
     leads (n, n) bool: whether body i's vertices are moved against body j's, which then only
     follow where that has not closed the gap.
     """
-    moved = (near.gap, near.away, near.face, near.weights)
-    return _offsets(*moved, walls.body, division.role, division.inside, leads, sealing)
+    shift = np.zeros((len(near.gap), 3))
+    both = [near] if near.second is None else [near, near.second]
+    for move in (_lead, _follow):  # where three bodies meet a vertex has to keep off two of them
+        for one in both:
+            moved = (one.gap, one.away, one.face, one.weights)
+            move(*moved, walls.body, division.role, division.inside, leads, sealing, shift)
+    return shift
 
 
 @njit(cache=True)
@@ -237,7 +246,9 @@ def _nearest(
     normal: Array,
     kind: Array,
     offset: Array,
+    taken: Array,
 ) -> tuple[Array, Array, Array, Array]:
+    """taken (N,): the body that does not count for each vertex."""
     n = offset[-1]
     nearest = np.full(n, np.inf)
     away = np.zeros((n, 3))
@@ -248,20 +259,20 @@ def _nearest(
             continue
         for side in range(2):
             if side == 0:
-                own, carried, sign = offset[body_a[k]], offset[body_b[k]], 1.0
+                own, other, sign = offset[body_a[k]], body_b[k], 1.0
                 p, wp, f, wf = vertices_a[k], weights_a[k], vertices_b[k], weights_b[k]
             else:
-                own, carried, sign = offset[body_b[k]], offset[body_a[k]], -1.0
+                own, other, sign = offset[body_b[k]], body_a[k], -1.0
                 p, wp, f, wf = vertices_b[k], weights_b[k], vertices_a[k], weights_a[k]
             main = np.argmax(wp)
             v = own + p[main]
             # Where two vertices meet there is one contact, and both carry it.
-            if wp[main] < 1.0 - 1e-9 or gap[k] >= nearest[v]:
+            if wp[main] < 1.0 - 1e-9 or gap[k] >= nearest[v] or other == taken[v]:
                 continue
             nearest[v] = gap[k]
             for i in range(3):
                 away[v, i] = sign * normal[k, i]
-                face[v, i] = carried + f[i]
+                face[v, i] = offset[other] + f[i]
                 weights[v, i] = wf[i]
     return nearest, away, face, weights
 
@@ -344,8 +355,9 @@ def _count_parts(
     start: Array,
     neighbours: Array,
     body: Array,
-    touching: Array,
-    closed: Array,
+    gap: Array,
+    sealing: float,
+    touching: float,
     interior: Array,
     n_bodies: int,
     least: float,
@@ -353,8 +365,8 @@ def _count_parts(
     inside = np.zeros(len(body), dtype=np.bool_)
     free = np.zeros(n_bodies, dtype=np.int64)
     for v in interior:
-        inside[v] = not touching[v]
-        free[body[v]] += not closed[v]
+        inside[v] = gap[v] >= touching
+        free[body[v]] += gap[v] >= sealing
     stack = np.empty(len(interior), dtype=np.int32)
     parts = np.zeros(n_bodies, dtype=np.int64)
     for seed in interior:
@@ -366,7 +378,7 @@ def _count_parts(
         while size > 0:
             size -= 1
             v = stack[size]
-            count += not closed[v]
+            count += gap[v] >= sealing
             for e in range(start[v], start[v + 1]):
                 w = neighbours[e]
                 if inside[w]:
@@ -461,7 +473,7 @@ def _seal_lines(start: Array, neighbours: Array, owner: Array, seal: Array, coun
 
 
 @njit(cache=True)
-def _offsets(
+def _lead(
     gap: Array,
     away: Array,
     face: Array,
@@ -471,22 +483,41 @@ def _offsets(
     inside: Array,
     leads: Array,
     sealing: float,
-) -> Array:
-    shift = np.zeros((len(gap), 3))
+    shift: Array,
+) -> None:
     # Exact touch is arbitrary in a union: pushed vertices go to gap = -sealing; pulled ones move by
     # the sealing distance all alike, so that what lies deeper than they do stays deeper.
     for v in range(len(gap)):
-        if role[v] != 0 and leads[body[v], body[face[v, 0]]]:
+        if role[v] != 0 and gap[v] < sealing and leads[body[v], body[face[v, 0]]]:
             step = sealing - min(gap[v], 0.0) if role[v] == PULL else -sealing - gap[v]
             for i in range(3):
-                shift[v, i] = step * away[v, i]
+                step -= shift[v, i] * away[v, i]
+            for i in range(3):
+                shift[v, i] += step * away[v, i]
+
+
+@njit(cache=True)
+def _follow(
+    gap: Array,
+    away: Array,
+    face: Array,
+    weights: Array,
+    body: Array,
+    role: Array,
+    inside: Array,
+    leads: Array,
+    sealing: float,
+    shift: Array,
+) -> None:
     for v in range(len(gap)):
-        if role[v] == 0 or leads[body[v], body[face[v, 0]]]:
+        if role[v] == 0 or gap[v] >= sealing or leads[body[v], body[face[v, 0]]]:
             continue
         # A follower moves for what the leader's offset leaves open, but never under a face that
         # reaches into a cavity: there the leader's roles alone place the cut.
         reaches_in, any_role = False, False
         left = gap[v]
+        for i in range(3):
+            left += shift[v, i] * away[v, i]
         for c in range(3):
             f = face[v, c]
             if weights[v, c] == 0.0:
@@ -498,5 +529,4 @@ def _offsets(
         if (reaches_in and any_role) or left <= -0.5 * sealing:
             continue
         for i in range(3):
-            shift[v, i] = (-sealing - left) * away[v, i]
-    return shift
+            shift[v, i] += (-sealing - left) * away[v, i]
