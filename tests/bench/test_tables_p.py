@@ -108,10 +108,10 @@ def test_table2_has_the_papers_collision_nodes(row):
 
 def test_table2_in_small(short, monkeypatch):
     monkeypatch.setattr(table2, "ROWS", table2.ROWS[::3])
-    monkeypatch.setattr(table2, "START", 0.6)
+    monkeypatch.setattr(table2, "START", 0.16)
     monkeypatch.setattr(table2, "parameters", lambda row: {
         "element": "tet4", "sectors": 8, "segments": 5, "block_divisions": row.divisions,
-        "block_edge": "40 mm",
+        "block_edge": "40 mm", **QUICK,
     })  # fmt: skip
     result = seen_by(table2.run)
     redundant, plain = result.tables

@@ -82,6 +82,7 @@ def _factorise(
 ) -> int:  # fmt: skip
     """Right-looking over panels; returns -1, or the unknown whose pivot has the wrong sign."""
     panels[:] = 0.0
+    room = np.empty((2, np.max(np.diff(panel_start))))  # for products, once for all panels
     for s in range(len(scatter)):
         at = scatter[s]
         if at >= 0:
@@ -100,7 +101,8 @@ def _factorise(
         _invert_triangle(top, inverse)
         if h == w:
             continue
-        signed = np.dot(panel[w:], inverse.T)  # L21 S
+        signed = room[0, : (h - w) * w].reshape(h - w, w)
+        np.dot(panel[w:], inverse.T, signed)  # L21 S
         panel[w:] = signed
         for k in range(w):
             if own[k] < 0.0:
@@ -108,24 +110,24 @@ def _factorise(
                     panel[i, k] = -panel[i, k]
         for u in range(update_start[s], update_start[s + 1]):
             a, b = update_from[u], update_to[u]
-            product = np.dot(panel[a:], signed[a - w : b - w].T)
+            columns = b - a
+            product = room[1, : (h - a) * columns].reshape(h - a, columns)
+            np.dot(panel[a:], signed[a - w : b - w].T, product)
             t = update_panel[u]
-            target = panels[panel_start[t] : panel_start[t + 1]].reshape(
-                -1, first[t + 1] - first[t]
-            )
+            target, stretch = panel_start[t], first[t + 1] - first[t]
             rows = place[place_start[u] : place_start[u + 1]]
             # a target's own columns are its first rows; what falls above its diagonal is not read
-            c, columns = rows[0], b - a
+            c = rows[0]
             if rows[columns - 1] - c == columns - 1:  # side by side in the target
                 for i in range(len(rows)):
-                    line, source = target[rows[i]], product[i]
+                    at = target + rows[i] * stretch + c
                     for j in range(columns):
-                        line[c + j] -= source[j]
+                        panels[at + j] -= product[i, j]
             else:
                 for i in range(len(rows)):
-                    line, source = target[rows[i]], product[i]
+                    at = target + rows[i] * stretch
                     for j in range(columns):
-                        line[rows[j]] -= source[j]
+                        panels[at + rows[j]] -= product[i, j]
     return -1
 
 

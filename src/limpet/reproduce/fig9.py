@@ -3,6 +3,10 @@
 The paper shows that pressure, volume and air agree. So they do here with any element; the force,
 which it does not show, agrees only where the element does not lock. So the peak force is judged,
 with the default element; the paper's linear tets stand beside it.
+
+The lip gives way by a wrinkle that takes some steps to grow, while the force goes on rising: the
+peak follows the pull in a step, speed times h. The steps are compared at half the scene's speed,
+where 30 ms are a pull of 0.03 mm.
 """
 
 from __future__ import annotations
@@ -23,7 +27,9 @@ TIME_STEPS = (0.03, 0.01, 0.001)  # [s]
 TET_MESHES = MESHES[:3]
 ALLOWED = 0.05  # of the peak force, from the finest mesh and from the smallest step
 CLAIMED_FROM = 816  # nodes
-PARAMETERS: dict[str, object] = {}  # of every run
+PULL = {"speed": 2e-3, "duration": 7.0}  # as the scene has it [m/s], [s]
+SLOW_PULL = {"speed": 1e-3, "duration": 13.0}
+MORE: dict[str, object] = {}  # parameters of every run
 
 # over time: pressure, volume, air
 PANELS = CURVES[:3]
@@ -36,19 +42,28 @@ class Case:
     nodes: int
     h: float  # [s]
     element: str | None = None
+    slow: bool = False
 
     @property
     def label(self) -> str:
         return f"{self.nodes} nodes, h = {1e3 * self.h:g} ms"
+
+    @property
+    def pull(self) -> dict[str, float]:
+        return SLOW_PULL if self.slow else PULL
+
+    def parameters(self) -> dict[str, object]:
+        return {"nodes": self.nodes, "h": self.h, "element": self.element, **self.pull, **MORE}
 
 
 def run(progress: Progress) -> Result:
     """Run every mesh and every time step; judge the default element's peak force."""
     h, nodes = TIME_STEPS[1], MESHES[0]
     meshes = [Case(n, h) for n in MESHES]
-    steps = [Case(nodes, step) for step in TIME_STEPS]
+    steps = [Case(nodes, step, slow=True) for step in TIME_STEPS]
+    fast = [Case(nodes, step) for step in TIME_STEPS[:2]]
     tets = [Case(n, h, "tet4") for n in TET_MESHES]
-    cases = list(dict.fromkeys([*meshes, *steps, *tets]))  # 434 nodes at 10 ms is in two of them
+    cases = list(dict.fromkeys([*meshes, *steps, *fast, *tets]))  # 434 at 10 ms is there twice
     found: dict[Case, Trace] = {}
     for k, case in enumerate(cases):
         found[case] = _trace(case, k, len(cases), progress)
@@ -57,8 +72,9 @@ def run(progress: Progress) -> Result:
         {c: ALLOWED for c in meshes if c.nodes >= CLAIMED_FROM},
     )  # fmt: skip
     by_step = _table(
-        f"fig9: other time steps, {nodes} nodes, default element", steps, found, steps[-1],
-        dict.fromkeys(steps, ALLOWED),
+        f"fig9: other time steps, {nodes} nodes, default element", [*steps, *fast], found,
+        steps[-1], dict.fromkeys(steps, ALLOWED),
+        notes=("the peak follows the pull in a step; at 2 mm/s nothing is claimed",),
     )  # fmt: skip
     by_tets = _table(
         "fig9: linear tets (tet4) as in P: they lock, not claimed", tets, found, meshes[-1], {},
@@ -71,13 +87,11 @@ def run(progress: Progress) -> Result:
 
 
 def _trace(case: Case, k: int, total: int, progress: Progress) -> Trace:
-    parameters: dict[str, object] = {"nodes": case.nodes, "h": case.h, **PARAMETERS}
-    if case.element is not None:
-        parameters["element"] = case.element
     text = f"fig9: {case.element or 'default'}, {case.label}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # that tet4 locks is what is shown
-        return trace(load("ground", parameters), lambda share: progress(k + share, total, text))
+        scene = load("ground", case.parameters())
+        return trace(scene, lambda share: progress(k + share, total, text))
 
 
 def _table(
@@ -96,8 +110,9 @@ def _table(
         held = 1e6 * float(air[t["drive_force"].argmax()])
         rows.append(
             (
-                case.nodes, s.fem_nodes, s.collision_nodes, 1e3 * case.h, peak, s.release_time,
-                1e-3 * lowest, held, f"{s.converged_steps} of {s.steps}", 100.0 * off,
+                case.nodes, s.fem_nodes, s.collision_nodes, 1e3 * case.h,
+                1e3 * case.h * case.pull["speed"], peak, s.release_time, 1e-3 * lowest, held,
+                f"{s.converged_steps} of {s.steps}", 100.0 * off,
                 None if bound is None else 100.0 * bound,
                 None if bound is None else abs(off) <= bound, t.seconds,
             )
@@ -105,9 +120,9 @@ def _table(
     return Table(
         title,
         (
-            "nodes in P", "nodes", "coll. nodes", "h [ms]", "peak [N]", "release [s]",
-            "lowest P [kPa]", "air held [umol]", "converged", "off [%]", "allowed [%]", "holds",
-            "took [s]",
+            "nodes in P", "nodes", "coll. nodes", "h [ms]", "pull a step [mm]", "peak [N]",
+            "release [s]", "lowest P [kPa]", "air held [umol]", "converged", "off [%]",
+            "allowed [%]", "holds", "took [s]",
         ),
         tuple(rows), notes,
     )  # fmt: skip
@@ -115,18 +130,18 @@ def _table(
 
 def _draw(columns: list[list[Case]], found: dict[Case, Trace], path: Path) -> None:
     figure = new_figure(11.0, 8.0)
-    grid = figure.subplots(len(PANELS), len(columns), sharex=True, sharey="row", squeeze=False)
+    grid = figure.subplots(len(PANELS), len(columns), sharex="col", sharey="row", squeeze=False)
+    for axis, (_, label, _, _) in zip(grid[:, 0], PANELS):
+        axis.set_ylabel(label)
     for cases, axes in zip(columns, grid.T):
-        for axis, (name, label, scale, _) in zip(axes, PANELS):
+        for axis, (name, _, scale, _) in zip(axes, PANELS):
             for case in cases:
                 t = found[case]
                 axis.plot(t["time"], scale * t[name], lw=1.2, label=case.label)
-            if axes is grid.T[0]:
-                axis.set_ylabel(label)
             axis.grid(alpha=0.25)
             axis.spines[["top", "right"]].set_visible(False)
         axes[0].axhline(ATMOSPHERE, color="0.6", lw=0.8, ls=":")
         axes[0].legend(fontsize=8)
-        axes[-1].set_xlabel("time [s]")
+        axes[-1].set_xlabel(f"time [s], pulled at {1e3 * cases[0].pull['speed']:g} mm/s")
     figure.suptitle("Pushed on the ground and pulled off: meshes and time steps (P figure 9)")
     figure.savefig(path, dpi=120)
