@@ -139,7 +139,9 @@ def _mantle(
     inner = end
     if fine is not None:
         require_positive(f"{name} fine", fine, " m")
-        inner = min(end, np.arcsin(min(fine / radius, 1.0)))
+        inner = np.arcsin(min(fine / radius, 1.0))
+    if inner > 0.99 * end:  # no slivers at the edge
+        inner = end
     n = max(1, _facets(inner, radius, sagitta))
     half = np.linspace(0.0, inner, n + 1)
     if inner < end:

@@ -28,6 +28,7 @@ RADII = {  # [mm]
     "concave": (80, 50, 40, 35, 30, 25, 20),
 }
 FINER = {"sectors": 28, "segments": 6}
+QUICK = {"h": 0.02, "speed": 10e-3, "duration": 1.9}  # SI units
 LIFTED = 5e-3  # [m] of the 10 mm by which the stem rises
 
 
@@ -52,7 +53,7 @@ class Lift:
 
 def lift(surface: str, radius: float, **parameters: object) -> Lift:
     """Push, hold and raise on one block."""
-    scene = load("curved", {"surface": surface, "radius": radius, **parameters})
+    scene = load("curved", {**QUICK, "surface": surface, "radius": radius, **parameters})
     p = scene.parameters
     assert isinstance(p, CurvedParameters)
     simulation = Simulation(scene.world, h=scene.h)
