@@ -49,7 +49,16 @@ GROUND = Row(
 # P table 1 (i9-9980HK)
 ROWS = (
     GROUND,
-    Row("soft cube", "soft-cube", 820, 325, 111.96, 56.55, (16.52, 0.57, 6.91, 26.58, 1.96)),
+    Row(
+        "soft cube",
+        "soft-cube",
+        820,
+        325,
+        111.96,
+        56.55,
+        (16.52, 0.57, 6.91, 26.58, 1.96),
+        {"cube_element": "hex8", "divisions": 5, "layers": 8, "finer": 1},
+    ),
     Row(
         "bunny",
         "bunny",

@@ -58,6 +58,32 @@ def _rigid_rows(start: Array, vertex: Array, vector: Array, arms: Array) -> Arra
     return out
 
 
+@njit(cache=True)
+def _carried(v: Array, w: Array, arms: Array) -> Array:
+    """v + w x r at the end of each arm r, (n, 3)."""
+    out = np.empty_like(arms)
+    for i in range(len(arms)):
+        a = arms[i]
+        out[i, 0] = v[0] + w[1] * a[2] - w[2] * a[1]
+        out[i, 1] = v[1] + w[2] * a[0] - w[0] * a[2]
+        out[i, 2] = v[2] + w[0] * a[1] - w[1] * a[0]
+    return out
+
+
+@njit(cache=True)
+def _wrench(arms: Array, force: Array) -> Array:
+    """(6,) sum and moment of forces (n, 3) at the ends of the arms."""
+    out = np.zeros(6)
+    for i in range(len(arms)):
+        a, f = arms[i], force[i]
+        for d in range(3):
+            out[d] += f[d]
+        out[3] += a[1] * f[2] - a[2] * f[1]
+        out[4] += a[2] * f[0] - a[0] * f[2]
+        out[5] += a[0] * f[1] - a[1] * f[0]
+    return out
+
+
 class RigidBody:
     """A rigid body behind the body contract; fixed and driven ones have no mobility."""
 
@@ -101,7 +127,9 @@ class RigidBody:
         return self._arms() + self.centre
 
     def surface_velocities(self) -> Array:
-        return self.v + np.cross(self.w, self._arms())
+        if not self.w.any():
+            return np.broadcast_to(self.v, self.local.shape)
+        return _carried(self.v, self.w, self._arms())
 
     def world_inertia(self) -> Array:
         r = quaternion_matrix(self.turn)
@@ -137,7 +165,7 @@ class RigidBody:
         return Reduced(start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility())
 
     def apply(self, impulse: Array) -> None:
-        total = np.concatenate([impulse.sum(axis=0), np.cross(self._arms(), impulse).sum(axis=0)])
+        total = _wrench(self._arms(), np.ascontiguousarray(impulse))
         if self.prescribed:
             self._drive = self._needed - total
         moved = self._free + self._mobility() @ total

@@ -22,7 +22,10 @@ class SoftCubeParameters(LiftParameters):
     cube_young: Positive[Pressure] = Field(5e4, description="Young's modulus of the cube")
     cube_poisson: float = Field(0.0, gt=-1.0, le=0.5, description="Poisson's ratio of the cube")
     edge: Positive[Length] = Field(0.045, description="of the cube")
-    divisions: int = Field(4, ge=1, description="cells of 20 nodes along the cube's edges")
+    divisions: int = Field(4, ge=1, description="cells along the cube's edges")
+    layers: int | None = Field(None, description="cells along its height, if not as many")
+    cube_element: str = Field("hex20", description="of the cube: hex20 or hex8")
+    finer: int = Field(2, ge=1, description="cuts of its surface for contact in each cell on top")
 
 
 @scene(
@@ -34,8 +37,8 @@ class SoftCubeParameters(LiftParameters):
 def soft_cube(p: SoftCubeParameters) -> World:
     """The cup is pushed on a soft cube that stands on the ground, held, then raised."""
     world, turn, place = cup_over(p)
-    cells = (p.divisions,) * 3
-    shape = with_fine_top(soft_box(p.edge, p.edge, p.edge, cells, "hex20"), cells, 2)
+    cells = (p.divisions, p.divisions, p.layers or p.divisions)
+    shape = with_fine_top(soft_box(p.edge, p.edge, p.edge, cells, p.cube_element), cells, p.finer)
     cube = world.add_soft(
         shape, Material(p.cube_young, p.cube_poisson), p.block_mass,
         name="cube", position=place, rotation=turn,
