@@ -125,8 +125,8 @@ def compare(progress: Progress, rows: tuple[Row, ...], title: str) -> Result:
     tick = Ticker(progress, len(jobs) * (REPEATS + 1), title)
     timed = [(row, element, _time(row, element, tick)) for row, element in jobs]
     notes = [
-        f"mean over {STEPS} steps around the suction, each step's least of {REPEATS} runs, one "
-        "thread; solved to 1e-10, P's to 50 sweeps",
+        f"mean over {STEPS} steps around the suction, each step's least of {REPEATS} runs, time of "
+        "the one thread; solved to 1e-10, P's to 50 sweeps",
         f"sizes as in P: FEM and collision nodes within {100 * NEAR:g} %; P's machine: i9-9980HK",
     ]
     notes += [f"{row.name}: left out, there is no scene '{row.scene}'" for row in missing]

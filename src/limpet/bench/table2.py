@@ -103,7 +103,8 @@ def _table(title: str, timings: list[Timing]) -> Table:
     ours = growth(sizes, [t.rows for t in timings], [t.total for t in timings])
     paper = growth(sizes, [r.constraints for r in ROWS], [r.total for r in ROWS])
     notes = (
-        f"cup of linear tets; mean over {STEPS} steps of the early pull, least of {REPEATS} runs",
+        f"cup of linear tets; mean over {STEPS} steps of the early pull, each step's least of "
+        f"{REPEATS} runs, time of the one thread",
         f"total grows as rows to the power {ours}",
         f"P's grows as rows to the power {paper}",
     )
