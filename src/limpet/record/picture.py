@@ -35,6 +35,7 @@ FIXED = "#e6e2d8"
 LINE = "#3d3a36"
 LIGHT = np.array([-0.35, -0.55, 0.76])  # direction to the light
 AMBIENT = 0.62  # share of their colour that faces in the shade keep
+NEAR = 500.0  # [Pa]
 PRESSURE = Normalize(0.0, ATMOSPHERE)  # [kPa]
 AIR = LinearSegmentedColormap.from_list("air", ["#08285e", "#2d74c4", "#b9dcff"])
 
@@ -88,9 +89,13 @@ class Plane:
 
 
 def moments(film: list[SectionFrame], times: Iterable[float] = ()) -> list[SectionFrame]:
-    """The start, the lowest pressure of trapped air (or the middle), the end; and these times."""
-    lowest = [min((p for *_, p in frame.cavities), default=np.inf) for frame in film]
-    special = int(np.argmin(lowest)) if np.isfinite(lowest).any() else len(film) // 2
+    """The start, the lowest pressure of trapped air (or the middle), the end; and these times.
+
+    A pressure that keeps is lowest when it is first reached, to within `NEAR`.
+    """
+    lowest = np.array([min((p for *_, p in frame.cavities), default=np.inf) for frame in film])
+    trapped = np.isfinite(lowest).any()
+    special = int(np.argmax(lowest <= lowest.min() + NEAR)) if trapped else len(film) // 2
     stamps = np.array([frame.time for frame in film])
     chosen = {0, special, len(film) - 1} | {int(np.abs(stamps - t).argmin()) for t in times}
     return [film[k] for k in sorted(chosen)]
@@ -281,7 +286,10 @@ def _panel(
     axis.set_title(f"{frame.time:.2f} s", loc="left", fontsize=10)
     if frame.cavities:
         lowest = 1e-3 * min(pressure for *_, pressure in frame.cavities)
-        axis.set_title(f"{lowest:.1f} kPa", loc="right", fontsize=10, color="#1d55a0")
+        axis.text(
+            0.94, 1.015, f"{lowest:.1f} kPa", transform=axis.transAxes,
+            ha="right", va="bottom", fontsize=10, color="#1d55a0",
+        )  # fmt: skip
 
 
 def _fill(axis: Axes, loops: list[Array], view: View, **style: object) -> None:
