@@ -4,7 +4,7 @@
     python docs/pictures.py ground toy          these only
     python docs/pictures.py --keep /tmp/films   keeps what was run there, and uses what is there
 
-Prints a line of figures for each: docs/scenes.md quotes them.
+The figures of each run go into the table of docs/scenes.md, and are printed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from limpet.report import SectionFrame
 from limpet.scenes import registry
 
 IMAGES = Path(__file__).parent / "images"
+PAGE = Path(__file__).parent / "scenes.md"
+START, END = "<!-- figures, written by docs/pictures.py -->", "<!-- end of the figures -->"
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Case:
     """A scene as it is run and looked at."""
 
     scene: str
+    body: str  # whose rise is told
     changes: dict[str, object] = field(default_factory=dict)
     times: tuple[float, ...] = ()  # [s] shown besides the moments chosen by rule
     view: View = field(default_factory=View)
@@ -43,27 +46,37 @@ class Film:
     frames: list[SectionFrame]
 
 
+BOX = View(-75.0, 25.0, focus=("box", "apple", "cup"))
 CASES = {
-    "ground": Case("ground", times=(0.6,)),
-    "lift": Case("lift", times=(0.6,)),
-    "soft-cube": Case("soft-cube", times=(0.6,)),
-    "bunny": Case("bunny", times=(0.6,)),
-    "shapes-plunger": Case("shapes", {"shape": "plunger"}, (0.6,)),
-    "shapes-octopus": Case("shapes", {"shape": "octopus"}, (0.6,)),
-    "shapes-shop": Case("shapes", {"shape": "shop"}, (0.6,)),
+    "ground": Case("ground", "cup", times=(0.6,)),
+    "lift": Case("lift", "block", times=(0.6,)),
+    "soft-cube": Case("soft-cube", "cube", times=(0.6,)),
+    "bunny": Case("bunny", "bunny", times=(0.6,)),
+    "shapes-plunger": Case("shapes", "cube", {"shape": "plunger"}, (0.6,)),
+    "shapes-octopus": Case("shapes", "cube", {"shape": "octopus"}, (0.6,)),
+    "shapes-shop": Case("shapes", "cube", {"shape": "shop"}, (0.6,)),
     # Along the diagonal, as it slides to a corner.
-    "low-friction": Case("low-friction", times=(0.8, 0.875), view=View(-30.0, 15.0, -45.0)),
-    "air-tunnel-one": Case("air-tunnel", {"setup": "one"}, (0.45,)),
-    "air-tunnel-both": Case("air-tunnel", {"setup": "both"}, (0.45,)),
-    "air-tunnel-two": Case("air-tunnel", {"setup": "two"}, (0.45,)),
-    "toy": Case("toy", times=(1.6, 1.76), view=View(elevation=14.0, focus=("base", "head", "cup"))),
-    "curved-convex": Case("curved", {"surface": "convex"}, (0.6,)),
-    "curved-concave": Case("curved", {"surface": "concave"}, (0.6,)),
-    "masses-5kg-one-cup": Case("masses", {"block_mass": "5 kg", "cups": 1}, (0.6,)),
-    "masses-5kg-two-cups": Case("masses", {"block_mass": "5 kg", "cups": 2}, (0.6,)),
-    "cube-halves": Case("cube-halves", times=(0.6,)),
-    "pick-and-place": Case("pick-and-place", times=(0.6, 2.3, 4.0)),
-    "tentacle": Case("tentacle", times=(1.0,)),
+    "low-friction": Case("low-friction", "cube", times=(0.8, 0.875), view=View(-30.0, 15.0, -45.0)),
+    "air-tunnel-one": Case("air-tunnel", "cube", {"setup": "one"}, (0.45,)),
+    "air-tunnel-both": Case("air-tunnel", "cube", {"setup": "both"}, (0.45,)),
+    "air-tunnel-two": Case("air-tunnel", "cube", {"setup": "two"}, (0.45,)),
+    "toy": Case(
+        "toy", "base", times=(1.6, 1.76), view=View(elevation=14.0, focus=("base", "head", "cup"))
+    ),
+    "curved-convex": Case("curved", "block", {"surface": "convex"}, (0.6,)),
+    "curved-concave": Case("curved", "block", {"surface": "concave"}, (0.6,)),
+    "curved-convex-15mm": Case("curved", "block", {"surface": "convex", "radius": "15 mm"}, (0.6,)),
+    "curved-concave-30mm": Case(
+        "curved", "block", {"surface": "concave", "radius": "30 mm"}, (0.6,)
+    ),
+    "masses-5kg-one-cup": Case("masses", "cube", {"block_mass": "5 kg", "cups": 1}, (0.6,)),
+    "masses-5kg-two-cups": Case("masses", "cube", {"block_mass": "5 kg", "cups": 2}, (0.6,)),
+    "cube-halves": Case("cube-halves", "lower", times=(0.6,)),
+    "pick-and-place": Case("pick-and-place", "apple", times=(0.6, 3.0), view=BOX),
+    "pick-and-place-shove-60mm": Case(
+        "pick-and-place", "apple", {"shove": "60 mm"}, (0.6, 3.0, 4.8), BOX
+    ),
+    "tentacle": Case("tentacle", "can", times=(1.0,)),
 }
 
 
@@ -97,26 +110,42 @@ def kept(name: str, folder: Path | None) -> Film:
     return film
 
 
-def figures(film: Film) -> str:
-    """What docs/scenes.md quotes."""
-    s = film.summary
-    lowest = "no air trapped" if s.min_pressure is None else f"{1e-3 * s.min_pressure:.1f} kPa"
-    sealed = [row for row in film.rows if row["cavities"]]
-    parts = [
-        f"{s.converged_steps} of {s.steps} steps converged", f"lowest {lowest}",
-        f"penetration {1e6 * s.max_penetration:.1f} um", f"{s.ms_per_step:.0f} ms a step",
-    ]  # fmt: skip
-    if sealed:
-        parts.append(f"air trapped {sealed[0]['time']:.3f} to {sealed[-1]['time']:.3f} s")
-        parts.append(f"at most {max(row['cavities'] or 0 for row in sealed)} cavities")
-    if s.peak_pull_force is not None:
-        parts.append(f"peak {s.peak_pull_force:.2f} N at {s.peak_time:.3f} s")
-    if s.release_time is not None:
-        parts.append(f"release {s.release_time:.3f} s")
-    for key, span in s.watched.items():
-        start = film.rows[0][key]
-        parts.append(f"{key} {start:.4f}: {span.least:.4f} to {span.most:.4f}, {span.last:.4f}")
-    return "; ".join(parts)
+def figures(name: str, film: Film) -> str:
+    """The row of a case in docs/scenes.md."""
+    s, body = film.summary, CASES[name].body
+    sealed = [row["time"] or 0.0 for row in film.rows if row["cavities"]]
+    height = [_lowest(frame, body) for frame in film.frames]
+    cells = [
+        name,
+        f"{sealed[0]:.2f} to {sealed[-1]:.2f} s" if sealed else "never",
+        "" if s.min_pressure is None else f"{1e-3 * s.min_pressure:.1f} kPa",
+        f"{body}: {_mm(max(height) - height[0])}",
+        _mm(height[-1] - height[0]),
+        f"{s.converged_steps} of {s.steps}",
+        f"{1e6 * s.max_penetration:.2g} µm",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _lowest(frame: SectionFrame, body: str) -> float:
+    """[m] height of the lowest point of a body."""
+    return next(float(x[:, 2].min()) for name, x, _ in frame.bodies if name == body)
+
+
+def _mm(length: float) -> str:
+    return f"{round(1e3 * length, 1) + 0.0:.1f} mm"  # + 0.0: no minus before a zero
+
+
+def write_figures(rows: dict[str, str]) -> None:
+    """Put rows in the table of docs/scenes.md, in the place of older ones of the same name."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(START)
+    table, after = rest.split(END)
+    head, line, *old = table.strip().splitlines()
+    known = {row.split("|")[1].strip(): row for row in old} | rows
+    body = [known[name] for name in CASES if name in known]
+    PAGE.write_text(
+        before + START + "\n".join(["", head, line, *body, ""]) + END + after, encoding="utf-8"
+    )
 
 
 def main() -> None:
@@ -130,7 +159,9 @@ def main() -> None:
         case, film = CASES[name], kept(name, asked.keep)
         shown = moments(film.frames, case.times)
         draw_scene(shown, IMAGES / f"scene-{name}.png", case.view)
-        print(f"{name}: {figures(film)}", flush=True)
+        row = figures(name, film)
+        write_figures({name: row})
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

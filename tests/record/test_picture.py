@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from limpet.record.picture import (
+from limpet.record.picture import _layout, draw_scene, moments, plane_of
+from limpet.record.render import (
+    AMBIENT,
     FIXED,
     LINE,
     SOFT,
@@ -14,10 +16,7 @@ from limpet.record.picture import (
     View,
     clip,
     colour_of,
-    draw_scene,
-    moments,
     nearest,
-    plane_of,
     render,
     shade,
 )
@@ -105,7 +104,7 @@ def test_faces_to_the_light_are_brighter():
     up = np.array([[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
     colours = shade(np.concatenate([up, up[:, ::-1]]), "#ffffff", View())
     assert 0.9 < colours[0, 0] <= 1.0
-    assert colours[1] == pytest.approx(0.62)  # in the shade
+    assert colours[1] == pytest.approx(AMBIENT)  # in the shade
 
 
 def test_render_shows_the_body_where_it_is(kit):
@@ -166,3 +165,13 @@ def test_the_picture_shows_the_air_where_there_is_some(kit, tmp_path):
     assert image.shape[1] > 900
     assert 5_000 < (tmp_path / "scene.png").stat().st_size < 150_000
     assert blue[1] > blue[0] + 1000
+
+
+def test_many_panels_go_in_two_rows():
+    assert _layout(4, 0.5)[:2] == (1, 4)
+    assert _layout(6, 0.8)[:2] == (2, 3)
+    assert _layout(5, 4.0)[:2] == (1, 5)  # tall ones stay side by side
+    for count, aspect in ((1, 3.0), (5, 1.0), (6, 0.1)):
+        rows, columns, panel = _layout(count, aspect)
+        assert rows * columns >= count
+        assert panel * columns <= 11.21 and panel * aspect * rows <= 6.61  # [inch]
