@@ -1,5 +1,6 @@
 # make run   set up, simulate the ground scene into runs/ground
 # make test  set up, lint, run the tests
+# make pictures  run the scenes of paper P and draw docs/images/scene-*.png (ten minutes or so)
 # Set-up happens by itself, again only when pyproject.toml or constraints.txt has changed.
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ READY := .venv/.ready
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: run test lint setup clean
+.PHONY: run test lint pictures setup clean
 
 run: setup
 	$(BIN)/limpet run ground --out runs/ground --force
@@ -22,6 +23,9 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+pictures: setup
+	$(BIN)/python docs/pictures.py
 
 setup: $(READY)
 

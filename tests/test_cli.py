@@ -94,6 +94,7 @@ def test_a_run_prints_its_figures_and_folder_and_can_be_run_again(tmp_path):
     assert "converged" in done.stdout
     assert done.stdout.rstrip().endswith("a")
     assert (tmp_path / "a" / "plots" / "section.png").exists()
+    assert (tmp_path / "a" / "plots" / "scene.png").stat().st_size > 10_000
 
     refused = limpet("run", "ground", *SHORT, "--out", "a", cwd=tmp_path)
     assert_wrong_input(refused, "run folder 'a'", "not empty", "--force")

@@ -60,7 +60,7 @@ class StepReport:
 
 @dataclass(frozen=True)
 class SectionFrame:
-    """The surfaces, contact forces and cavity of one moment: what a section is drawn from."""
+    """The surfaces, contact forces and cavities of one moment: what pictures are drawn from."""
 
     label: str
     time: float  # [s]
@@ -70,3 +70,7 @@ class SectionFrame:
     cavity_points: Array  # (c, 3) [m], empty when there is no cavity
     cavity_triangles: Array  # (d, 3)
     pressure: float  # [Pa] absolute, in that cavity
+    # All cavities (points, triangles, pressure), and of which kind the bodies are.
+    cavities: tuple[tuple[Array, Array, float], ...] = ()
+    soft: frozenset[str] = frozenset()
+    fixed: frozenset[str] = frozenset()

@@ -442,6 +442,12 @@ class Simulation:
             cavity_points=cavity_positions(largest.mesh, x) if largest else none,
             cavity_triangles=largest.mesh.triangles if largest else none.astype(np.int32),
             pressure=largest.pressure if largest else self.world.atmosphere.pressure,
+            cavities=tuple(
+                (cavity_positions(t.mesh, x), t.mesh.triangles, t.pressure)
+                for t in self._air.cavities
+            ),
+            soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody)),
+            fixed=frozenset(n for n, s in self.world.specs.items() if getattr(s, "fixed", False)),
         )  # fmt: skip
 
 

@@ -90,8 +90,10 @@ def make_frame(label="rest", time=0.0, *, sealed=False):
         contacts, forces = contacts[:0], forces[:0]
         air = np.zeros((0, 3)), np.zeros((0, 3), dtype=int)
     return SectionFrame(
-        label, time, [("cup", *ring), ("block", *wide)], contacts, forces, *air, pressure=40e3
-    )
+        label, time, [("cup", *ring), ("block", *wide)], contacts, forces, *air, pressure=40e3,
+        cavities=((*air, 40e3),) if sealed else (), soft=frozenset({"cup"}),
+        fixed=frozenset({"block"}),
+    )  # fmt: skip
 
 
 @dataclass

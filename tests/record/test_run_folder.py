@@ -24,7 +24,7 @@ def test_a_finished_run_has_all_its_files(kit, toy_scene, story, tmp_path):
     assert summary.ended == "finished"
     assert json.loads((folder / "summary.json").read_text()) == json.loads(summary.to_json())
     assert [row["step"] for row in read_history(folder / "history.csv")] == seen
-    for name in ("history.png", "section.png"):
+    for name in ("history.png", "section.png", "scene.png"):
         assert (folder / "plots" / name).read_bytes().startswith(b"\x89PNG")
 
 
@@ -76,6 +76,8 @@ def test_moments_of_the_section(kit, toy_scene, story, tmp_path):
         recorder.add(report)
     recorder.finish()
     assert list(recorder.frames) == ["rest", "hold", "peak"]
+    film = [round(frame.time, 6) for frame in recorder.film]
+    assert film == [round(0.1 * k, 6) for k in range(11)] + [1.0]  # every step, and the end
     assert [round(frame.time, 6) for frame in recorder.frames.values()] == [0.0, 0.3, 0.7]
     moved = {label: frame.bodies[-1][1][0, 0] for label, frame in recorder.frames.items()}
     assert (moved["hold"], moved["peak"]) == (3, 7)  # copies, though the array is at 10 by now

@@ -62,6 +62,7 @@ def record_run(
 
 
 def _draw(recorder: Recorder, summary: Summary) -> None:
+    from limpet.record.picture import draw_scene, moments
     from limpet.record.plots import plot_history
     from limpet.record.section import plot_sections
 
@@ -70,6 +71,8 @@ def _draw(recorder: Recorder, summary: Summary) -> None:
     plot_history(recorder.rows, summary, plots / "history.png")
     frames = sorted(recorder.frames.values(), key=lambda frame: frame.time)
     plot_sections(frames, plots / "section.png")
+    pressed = [recorder.frames["hold"].time] if "hold" in recorder.frames else []
+    draw_scene(moments(recorder.film, pressed), plots / "scene.png")
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from limpet.scenes.registry import Scene, SceneParameters, unit_of
 from limpet.units import show
 
 FLUSH_SECONDS = 0.5  # at most this much of a run is lost to a power cut
+FILM = 60  # frames kept of a run, about, to choose a picture's moments from
 
 FrameSource = Callable[[str], SectionFrame]  # label -> the present moment
 
@@ -63,6 +64,7 @@ class Recorder:
         self.folder = folder
         self.rows: list[Row] = []
         self.frames: dict[str, SectionFrame] = {}  # at rest, at hold, at the peak
+        self.film: list[SectionFrame] = []  # every so often, and the end
         self._scene = scene
         self._simulation = simulation
         self._up = up_direction(scene.world.gravity)
@@ -80,7 +82,9 @@ class Recorder:
                 f"run folder '{folder}': cannot be written to ({problem.strerror}); "
                 "choose another with --out DIR"
             ) from None
+        self._film_step = film_step(scene.duration, scene.h)
         self._keep("rest")
+        self.film.append(self.frames["rest"])
 
     def add(self, report: StepReport) -> None:
         """Record a step; raises DivergedError, and records nothing, if a number is not finite."""
@@ -91,10 +95,14 @@ class Recorder:
             self._history.flush()
             self._flushed = now
         self._keep_moments(row)
+        if report.step % self._film_step == 0:
+            self.film.append(self._copy("film"))
 
     def finish(self, ended: Ended = "finished", why: str | None = None) -> Summary:
         """Close the history and write summary.json; safe whatever ended the run."""
         self._history.close()
+        if ended == "finished" and self.rows:
+            self.film.append(self._copy("end"))
         summary = summarise(
             self._scene.name,
             self._scene.h,
@@ -119,9 +127,12 @@ class Recorder:
             self._keep("peak")
 
     def _keep(self, label: str) -> None:
+        self.frames[label] = self._copy(label)
+
+    def _copy(self, label: str) -> SectionFrame:
         """A copy of this moment: the simulation moves on in its own arrays."""
         frame = self._simulation.section_frame(label)
-        self.frames[label] = dataclasses.replace(
+        return dataclasses.replace(
             frame,
             bodies=[(name, x.copy(), triangles) for name, x, triangles in frame.bodies],
             contacts=frame.contacts.copy(),
@@ -129,6 +140,11 @@ class Recorder:
             cavity_points=frame.cavity_points.copy(),
             cavity_triangles=frame.cavity_triangles.copy(),
         )
+
+
+def film_step(duration: float, h: float) -> int:
+    """Every how many steps a frame is kept."""
+    return max(1, int(duration / h / FILM))
 
 
 def scene_toml(scene: Scene) -> str:
@@ -166,5 +182,5 @@ def _remove_old_run(folder: Path) -> None:
     """Remove what an earlier run has left, and nothing else that may lie in the folder."""
     for name in ("scene.toml", "history.csv", "summary.json"):
         (folder / name).unlink(missing_ok=True)
-    for name in ("history.png", "section.png"):
+    for name in ("history.png", "section.png", "scene.png"):
         (folder / "plots" / name).unlink(missing_ok=True)

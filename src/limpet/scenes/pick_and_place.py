@@ -45,7 +45,7 @@ class PickAndPlaceParameters(SceneParameters):
     diameter: Positive[Length] = Field(0.07, ge=0.05, le=0.09, description="of the apple")
     facet: Positive[Length] = Field(3.5e-3, description="of the apple, where the cup goes")
     push: Positive[Length] = Field(3.2e-3, description="of the lip below the top of the apple")
-    shove: Positive[Length] = Field(0.042, description="how far the apple is pushed into the wall")
+    shove: Positive[Length] = Field(0.06, description="how far the apple is pushed into the wall")
 
 
 @scene(
