@@ -12,7 +12,7 @@ from limpet.cavity.detect import detect, seal_gaps, seal_necks, seal_tractions
 from limpet.cavity.gas import Atmosphere, Gas, mixed
 from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import Seal
-from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
+from limpet.cavity.mesh import CavityMesh, Walls, areas, needs_remesh, volume, volume_and_gradient
 from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
 from limpet.cavity.ring import Nearness, Ring, RingModel, count_parts, nearness, ring_vertices
 from limpet.cavity.track import Air, add_air, annexed, links
@@ -42,6 +42,7 @@ class Trapped:
     p_max: float = np.inf  # [Pa] in this step
     seal_place: Place = NOWHERE  # [m] see CavityReport
     missing: int = 0  # detections in a row that did not find it
+    bridged: float = 0.0  # [m^2] of bridging triangles when it was last meshed
     parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
 
     @property
@@ -250,7 +251,7 @@ class CavityKeeper:
             if (
                 moved
                 or c.missing > 0
-                or needs_remesh(c.mesh, x, self.limit)
+                or needs_remesh(c.mesh, x, self.limit, c.bridged)
                 or self._counted(c, near) is not c
             ):
                 stale.append(group[c.mesh.body[0]])
@@ -312,6 +313,7 @@ class CavityKeeper:
         after, ledger = add_air(air, link, volumes, created)
         stored = np.array([c.stored for c in old])
         missing = {old[i].id: old[i].missing + 1 for i in waiting}
+        known = {id(c.mesh): c.bridged for c in old}
         cavities = []
         for j, mesh in enumerate(meshes):
             gas, pressure = self._inherited(
@@ -322,6 +324,7 @@ class CavityKeeper:
                 Trapped(
                     id=number, mesh=mesh, gas=replace(gas, amount=float(after.amount[j])),
                     pressure=pressure, stored=float(ledger.share[:, j] @ stored),
+                    bridged=known.get(id(mesh), areas(mesh, x)[1]),
                     missing=missing.get(number, 0),
                 )
             )  # fmt: skip
