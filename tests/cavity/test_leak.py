@@ -84,6 +84,17 @@ def test_the_weakest_path_is_that_of_brute_force(pressed, seed, empty):
     assert largest <= total * (1.0 + 1e-12)
 
 
+def test_contacts_that_pull_count_as_none(pressed):
+    """A step that was not solved may leave some; a path that gained by them would never end."""
+    scene, near, candidate, _ = pressed
+    rng = np.random.default_rng(3)
+    traction = np.where(near.gap < SEALING, rng.uniform(-1e3, 1e4, size=len(near.gap)), 0.0)
+    assert traction.min() < 0.0
+    clipped = np.maximum(traction, 0.0)
+    pulled = seal_traction(scene.walls, near, SEALING, candidate, traction)
+    assert pulled == seal_traction(scene.walls, near, SEALING, candidate, clipped)
+
+
 @given(seed=st.integers(0, 10**9))
 @settings(max_examples=20, deadline=None)
 def test_the_widest_path_is_that_of_brute_force(pressed, seed):

@@ -42,6 +42,7 @@ def seal_traction(
 
     traction (N,) [Pa]: of every surface vertex. Infinite: there is no leak path.
     """
+    traction = np.maximum(traction, 0.0)  # a step that was not solved may leave contacts that pull
     largest, _ = _least(walls, near, sealing, candidate, traction, False)
     total, _ = _least(walls, near, sealing, candidate, traction, True)
     return max(largest, 0.0), total
