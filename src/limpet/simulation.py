@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
@@ -18,7 +18,7 @@ from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.ring import Ring, RingModel, ring_model
-from limpet.collision.detect import Contacts, collider, detect
+from limpet.collision.detect import EDGE_EDGE, Contacts, collider, detect
 from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
 from limpet.constraints.rows import contact_rows, tangents
 from limpet.constraints.ties import tie_rows
@@ -33,6 +33,7 @@ from limpet.world import World
 Array = np.ndarray
 
 OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
+CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
 RETRIES = 2  # solves of a step with more contacts when some were missed
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
 
@@ -177,13 +178,17 @@ class Simulation:
 
             self._ahead = self._detect()
             clock.lap("collision")
-            if attempt == RETRIES or not self._missed(contacts, self._ahead[1]):
+            missed = self._missed(contacts, self._ahead[1])
+            crossed = self._crossed(contacts, self._ahead[1], x)
+            if attempt == RETRIES or not (missed or len(crossed)):
                 break
-            for body, state in zip(self.bodies, start):  # something came from afar: look further
+            reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
+            for body, state in zip(self.bodies, start):
                 body.set_state(state)
                 body.apply(np.zeros((body.n_surface, 3)))
-            reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
-            contacts = self._effective(self._detect(reach)[1])
+            if missed:  # something came from afar: look further
+                contacts = self._effective(self._detect(reach)[1])
+            contacts = Contacts.join([contacts, crossed])
 
         k = len(contacts)
         pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
@@ -230,6 +235,22 @@ class Simulation:
             return False
         found = contact_keys(after, self.offset)[deep]
         return bool((~np.isin(found[found >= 0], contact_keys(used, self.offset))).any())
+
+    def _crossed(self, used: Contacts, after: Contacts, x: Array) -> Contacts:
+        """Edges that came to cross within the step, as they meet after it, with their gap at x."""
+        after = self._effective(after)
+        deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
+        if len(deep) == 0:
+            return deep
+        known = set(map(tuple, _edge_pairs(used.take(used.kind == EDGE_EDGE), self.offset)))
+        fresh = [tuple(pair) not in known for pair in _edge_pairs(deep, self.offset)]
+        new = deep.take(np.array(fresh))
+        a = x[self.offset[new.body_a][:, None] + new.vertices_a]
+        b = x[self.offset[new.body_b][:, None] + new.vertices_b]
+        apart = np.einsum("kj,kji->ki", new.weights_a, a) - np.einsum(
+            "kj,kji->ki", new.weights_b, b
+        )
+        return replace(new, gap=np.einsum("ki,ki->k", new.normal, apart))
 
     def _rows(
         self, x: Array, contacts: Contacts, cavities: tuple[Trapped, ...]
@@ -460,6 +481,13 @@ def _closing_speeds(velocities: list[Array], pairs: list[tuple[int, int]]) -> li
         min(float(np.linalg.norm(mean[a] - mean[b])) + spread[a] + spread[b], most[a] + most[b])
         for a, b in pairs
     ]
+
+
+def _edge_pairs(contacts: Contacts, offset: Array) -> list[list[int]]:
+    """The four ends of each pair of edges, by global vertex."""
+    a = np.sort(offset[contacts.body_a][:, None] + contacts.vertices_a[:, :2], axis=1)
+    b = np.sort(offset[contacts.body_b][:, None] + contacts.vertices_b[:, :2], axis=1)
+    return np.concatenate([a, b], axis=1).tolist()
 
 
 def _contact_forces(contacts: Contacts, solution: Solution) -> Array:

@@ -123,7 +123,7 @@ RAISED = 1e-4  # [m]
 def axial_stiffness(shape, young: float, poisson: float) -> float:
     """[N/m] between the two ends, held against turning."""
     ends = np.concatenate([shape.regions["bottom"], shape.regions["top"]])
-    motion = Stretched(np.zeros(1), np.zeros((1, 3)))
+    motion = Stretched()
     body = SoftBody("spring", shape, Material(young, poisson), 0.01, ends, motion)
     assert settle(body, np.zeros(3)).converged
     force = body.fem.assemble(body.x, body.p, 1.0).force[body.fem.new[shape.regions["top"]], 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from runs import run
+from .runs import run
 
 from limpet.errors import LimpetError
 from limpet.scenes.pick_and_place import BOX, BOX_AT

@@ -73,6 +73,8 @@ def test_units_of_parameters():
     assert units == {
         "h": "s",
         "duration": "s",
+        "sealing": "m",
+        "ring": "",
         "young": "Pa",
         "gap": "m",
         "rings": "",

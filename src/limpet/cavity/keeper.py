@@ -23,6 +23,7 @@ from limpet.report import NOWHERE, CavityReport, Place
 Array = np.ndarray
 
 POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
+BARE = 0.2  # of the remeshing limit, where no ring but the union alone places a cavity's edge
 PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
 
 
@@ -251,7 +252,9 @@ class CavityKeeper:
             if (
                 moved
                 or c.missing > 0
-                or needs_remesh(c.mesh, x, self.limit, c.bridged)
+                or needs_remesh(
+                    c.mesh, x, self.limit if len(line) else BARE * self.limit, c.bridged
+                )
                 or self._counted(c, near) is not c
             ):
                 stale.append(group[c.mesh.body[0]])
