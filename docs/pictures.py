@@ -72,10 +72,7 @@ CASES = {
     "masses-5kg-one-cup": Case("masses", "cube", {"block_mass": "5 kg", "cups": 1}, (0.6,)),
     "masses-5kg-two-cups": Case("masses", "cube", {"block_mass": "5 kg", "cups": 2}, (0.6,)),
     "cube-halves": Case("cube-halves", "lower", times=(0.6,)),
-    "pick-and-place": Case("pick-and-place", "apple", times=(0.6, 3.0), view=BOX),
-    "pick-and-place-shove-60mm": Case(
-        "pick-and-place", "apple", {"shove": "60 mm"}, (0.6, 3.0, 4.8), BOX
-    ),
+    "pick-and-place": Case("pick-and-place", "apple", times=(0.6, 3.0, 4.8), view=BOX),
     "tentacle": Case("tentacle", "can", times=(1.0,)),
 }
 

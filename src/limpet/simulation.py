@@ -18,9 +18,10 @@ from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.ring import Ring, RingModel, ring_model
-from limpet.collision.detect import EDGE_EDGE, Contacts, collider, detect
+from limpet.collision.contacts import EDGE_EDGE, Contacts, edge_pairs
+from limpet.collision.detect import closing_speeds, collider, detect
 from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
-from limpet.constraints.rows import contact_rows, tangents
+from limpet.constraints.rows import contact_forces, contact_rows, tangents
 from limpet.constraints.ties import tie_rows
 from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.report import CavityReport, SectionFrame, StepReport
@@ -200,7 +201,10 @@ class Simulation:
             contacts,
             solution.multipliers[: 3 * k : 3],
         )
-        self._contacts, self._forces = contacts, _contact_forces(contacts, solution)
+        self._contacts, self._forces = (
+            contacts,
+            contact_forces(contacts.normal, solution.multipliers),
+        )
         self.steps += 1
         self.time = self.steps * h
         clock.lap("correct")
@@ -215,7 +219,7 @@ class Simulation:
         where = [b.surface_positions() for b in self.bodies]
         base = max(self.settings.alarm, 1.2 * self.settings.sealing)
         if reach is None:
-            speeds = _closing_speeds([b.surface_velocities() for b in self.bodies], self._pairs)
+            speeds = closing_speeds([b.surface_velocities() for b in self.bodies], self._pairs)
             alarm = [base + self.h * speed for speed in speeds]
         else:
             alarm = [base + reach] * len(self._pairs)
@@ -242,8 +246,8 @@ class Simulation:
         deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
         if len(deep) == 0:
             return deep
-        known = set(map(tuple, _edge_pairs(used.take(used.kind == EDGE_EDGE), self.offset)))
-        fresh = [tuple(pair) not in known for pair in _edge_pairs(deep, self.offset)]
+        known = set(map(tuple, edge_pairs(used.take(used.kind == EDGE_EDGE), self.offset)))
+        fresh = [tuple(pair) not in known for pair in edge_pairs(deep, self.offset)]
         new = deep.take(np.array(fresh))
         a = x[self.offset[new.body_a][:, None] + new.vertices_a]
         b = x[self.offset[new.body_b][:, None] + new.vertices_b]
@@ -470,31 +474,6 @@ class Simulation:
             soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody)),
             fixed=frozenset(n for n, s in self.world.specs.items() if getattr(s, "fixed", False)),
         )  # fmt: skip
-
-
-def _closing_speeds(velocities: list[Array], pairs: list[tuple[int, int]]) -> list[float]:
-    """How fast the surfaces of each pair can come together at most [m/s]."""
-    mean = [v.mean(axis=0) for v in velocities]
-    spread = [float(np.sqrt(((v - m) ** 2).sum(axis=1).max())) for v, m in zip(velocities, mean)]
-    most = [float(np.sqrt((v * v).sum(axis=1).max())) for v in velocities]
-    return [
-        min(float(np.linalg.norm(mean[a] - mean[b])) + spread[a] + spread[b], most[a] + most[b])
-        for a, b in pairs
-    ]
-
-
-def _edge_pairs(contacts: Contacts, offset: Array) -> list[list[int]]:
-    """The four ends of each pair of edges, by global vertex."""
-    a = np.sort(offset[contacts.body_a][:, None] + contacts.vertices_a[:, :2], axis=1)
-    b = np.sort(offset[contacts.body_b][:, None] + contacts.vertices_b[:, :2], axis=1)
-    return np.concatenate([a, b], axis=1).tolist()
-
-
-def _contact_forces(contacts: Contacts, solution: Solution) -> Array:
-    """(k, 3) [N] on the first body of each contact."""
-    first, second = tangents(contacts.normal)
-    lam = solution.multipliers[: 3 * len(contacts)].reshape(-1, 3)
-    return lam[:, :1] * contacts.normal + lam[:, 1:2] * first + lam[:, 2:] * second
 
 
 class _Clock:

@@ -75,6 +75,13 @@ class Contacts:
         )
 
 
+def edge_pairs(contacts: Contacts, offset: Array) -> list[list[int]]:
+    """The four ends of each pair of edges, by global vertex."""
+    a = np.sort(offset[contacts.body_a][:, None] + contacts.vertices_a[:, :2], axis=1)
+    b = np.sort(offset[contacts.body_b][:, None] + contacts.vertices_b[:, :2], axis=1)
+    return np.concatenate([a, b], axis=1).tolist()
+
+
 @njit(cache=True)
 def grown(array: Array) -> Array:
     """Twice the room."""

@@ -20,7 +20,16 @@ from limpet.geometry.bvh import refit
 
 Array = np.ndarray
 
-__all__ = ["EDGE_EDGE", "FACE_VERTEX", "VERTEX_FACE", "Collider", "Contacts", "collider", "detect"]
+__all__ = [
+    "EDGE_EDGE",
+    "FACE_VERTEX",
+    "VERTEX_FACE",
+    "Collider",
+    "Contacts",
+    "closing_speeds",
+    "collider",
+    "detect",
+]
 
 
 @njit(cache=True)
@@ -40,6 +49,17 @@ def _apart(x: Array, y: Array, distance: float) -> bool:
         np.any(x.min(axis=0) > y.max(axis=0) + distance)
         or np.any(y.min(axis=0) > x.max(axis=0) + distance)
     )
+
+
+def closing_speeds(velocities: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> list[float]:
+    """How fast the surfaces of each pair can come together at most [m/s]."""
+    mean = [v.mean(axis=0) for v in velocities]
+    spread = [float(np.sqrt(((v - m) ** 2).sum(axis=1).max())) for v, m in zip(velocities, mean)]
+    most = [float(np.sqrt((v * v).sum(axis=1).max())) for v in velocities]
+    return [
+        min(float(np.linalg.norm(mean[a] - mean[b])) + spread[a] + spread[b], most[a] + most[b])
+        for a, b in pairs
+    ]
 
 
 def detect(

@@ -56,3 +56,10 @@ def contact_rows(
                     used += 1
             start[3 * c + axis + 1] = used
     return start, vertex[:used].copy(), vector[:used].copy()
+
+
+def contact_forces(normal: Array, multipliers: Array) -> Array:
+    """(k, 3) [N] on the first body of each contact, whose three rows come first."""
+    first, second = tangents(normal)
+    lam = multipliers[: 3 * len(normal)].reshape(-1, 3)
+    return lam[:, :1] * normal + lam[:, 1:2] * first + lam[:, 2:] * second

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.collision.contacts import EDGE_EDGE, FACE_VERTEX, Contacts
-from limpet.constraints.rows import tangents
+from limpet.constraints.rows import contact_forces, tangents
 
 Array = np.ndarray
 
@@ -42,9 +42,7 @@ class Memory:
         keys: Array, normal: Array, cavities: Array, multipliers: Array, line: int = 0
     ) -> Memory:
         k = len(keys)
-        first, second = tangents(normal)
-        lam = multipliers[: 3 * k].reshape(k, 3)
-        force = lam[:, :1] * normal + lam[:, 1:2] * first + lam[:, 2:] * second
+        force = contact_forces(normal, multipliers)
         order = np.argsort(keys, kind="stable")
         return Memory(keys[order], force[order], cavities, multipliers[3 * k :].copy(), line)
 
