@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from .runs import run
 
 from limpet.errors import LimpetError
 from limpet.scenes.pick_and_place import BOX, BOX_AT
 from limpet.scenes.registry import load
+
+from .runs import run
 
 
 @pytest.fixture(scope="module")

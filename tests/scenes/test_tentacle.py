@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from .runs import run
 
 from limpet.errors import LimpetError
 from limpet.scenes.registry import load
+
+from .runs import run
 
 
 @pytest.fixture(scope="module")
