@@ -35,7 +35,7 @@ Array = np.ndarray
 
 OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
 CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
-RETRIES = 2  # solves of a step with more contacts when some were missed
+RETRIES = 4  # solves of a step with more contacts when some were missed
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
 
 
