@@ -251,8 +251,9 @@ def _dependence(varied: list[tuple[str, Pull]]) -> Table:
     first: dict[float, float | None] = {}
     rows: list[tuple[Cell, ...]] = []
     for label, p in varied:
-        reference = first.setdefault(p.trial.radius, p.peak)
-        rows.append((1e3 * p.trial.radius, label, p.peak, 100.0 * _off(p.peak, reference)))
+        change = 100.0 * _off(p.peak, first.get(p.trial.radius))
+        first.setdefault(p.trial.radius, p.peak)
+        rows.append((1e3 * p.trial.radius, label, p.peak, change))
     return Table(
         "table3: what the force depends on",
         ("radius [mm]", "case", "peak [N]", "change [%]"),
