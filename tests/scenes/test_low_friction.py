@@ -40,8 +40,7 @@ def test_it_lifts_slides_to_a_corner_and_drops() -> None:
     before = Run(simulation, [r for r, flat in zip(reports, on_top) if flat])
     assert_sound(before)
     assert all(r.converged for r in reports)
-    # a lip that slides at 0.5 m/s is found over the edge when it has passed it
-    assert max(r.max_penetration for r in reports) < 0.1e-3
+    assert max(r.max_penetration for r in reports) < 0.05e-3
 
 
 def test_with_some_friction_the_cube_hangs_askew() -> None:
