@@ -32,7 +32,8 @@ class CavityReport:
     temperature: float = 293.15  # [K]
     stored: float = 0.0  # [mol] of its air that is in a chamber above (Breath.chamber)
     p_max: float = float("inf")  # [Pa] at which air leaves
-    seal_traction: float = 0.0  # [Pa] least over leak paths of the largest contact traction
+    # [Pa] least over leak paths of the largest contact traction; 0 where no limit or leak asks
+    seal_traction: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from limpet.cavity.breath import Breath, breathe
 from limpet.cavity.detect import detect, seal_gaps, seal_necks, seal_tractions
 from limpet.cavity.gas import Atmosphere, Gas, mixed
 from limpet.cavity.leak import vertex_areas, vertex_loads
-from limpet.cavity.limit import Seal
-from limpet.cavity.mesh import CavityMesh, Walls, areas, needs_remesh, volume, volume_and_gradient
+from limpet.cavity.limit import ConstantLimit, Seal
+from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
 from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
 from limpet.cavity.ring import Nearness, Ring, RingModel, count_parts, nearness, ring_vertices
 from limpet.cavity.track import Air, add_air, annexed, links
@@ -43,7 +44,6 @@ class Trapped:
     p_max: float = np.inf  # [Pa] in this step
     seal_place: Place = NOWHERE  # [m] see CavityReport
     missing: int = 0  # detections in a row that did not find it
-    bridged: float = 0.0  # [m^2] of bridging triangles when it was last meshed
     parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
 
     @property
@@ -111,46 +111,49 @@ class CavityKeeper:
         if remesh or alone.any():
             seen = (due | alone)[self.walls.body]
             book = replace(book, pattern=np.where(seen, pattern, book.pattern))
+        necks = seal_necks(self.walls, near, self.sealing, [c.mesh for c in book.cavities])
         measured = []
-        for c in book.cavities:
+        for c, (_, neck) in zip(book.cavities, necks):
             v, gradient = volume_and_gradient(c.mesh, x)
-            measured.append(replace(c, volume=v, gradient=gradient))
-        necks = seal_necks(self.walls, near, self.sealing, [c.mesh for c in measured])
-        measured = [
-            replace(c, seal_place=tuple(x[neck].tolist()) if neck >= 0 else NOWHERE)
-            for c, (_, neck) in zip(measured, necks)
-        ]
-        gaps = [gap for gap, _ in necks]
-        seals = self._seals(measured, gaps, book.load, x, near, elastic)
+            place = tuple(x[neck].tolist()) if neck >= 0 else NOWHERE
+            measured.append(replace(c, volume=v, gradient=gradient, seal_place=place))
+        seals = [Seal(gap, 0.0, 0.0) for gap, _ in necks]
+        if self._asks_for_tractions:
+            seals = self._seals(measured, seals, book.load, x, near, elastic)
         fed = tuple(self._fed(c, seal, time, h) for c, seal in zip(measured, seals))
         leaked = book.leaked + sum(c.leaked for c in fed)
         return replace(book, cavities=fed, leaked=leaked), remesh
 
     def _seals(
-        self, cavities: Sequence[Trapped], gaps: Sequence[float], load: Array, x: Array,
+        self, cavities: Sequence[Trapped], seals: Sequence[Seal], load: Array, x: Array,
         near: Nearness, elastic: Array,
     ) -> list[Seal]:  # fmt: skip
-        """What is known of each cavity's seal; its load is that of the last step."""
-        if not cavities:
-            return []
+        """The seals with what they bear; their load is that of the last step."""
         meshes = [c.mesh for c in cavities]
         load = load if len(load) else np.zeros(len(x))
         area = vertex_areas(self.walls.triangles, x)
         traction = np.divide(load, area, out=np.zeros_like(load), where=area > 0.0)
         paths = seal_tractions(self.walls, near, self.sealing, meshes, traction)
-        seals = []
-        for c, mesh, gap, (largest, total) in zip(cavities, meshes, gaps, paths):
+        loaded = []
+        for c, mesh, seal, (largest, total) in zip(cavities, meshes, seals, paths):
             energy, room = elastic[np.unique(mesh.body)].sum(axis=0)
             carried = c.gradient[np.isin(self.walls.body[mesh.support], mesh.rings[:, 0])]
-            seals.append(
+            loaded.append(
                 Seal(
-                    gap, largest, total, float(energy / room) if room > 0.0 else 0.0,
+                    seal.gap, largest, total, float(energy / room) if room > 0.0 else 0.0,
                     force=float(load[mesh.interior].sum() + load[mesh.seal_line].sum()),
                     area=float(np.linalg.norm(carried.sum(axis=0))),
                     overpressure=c.pressure - self.atmosphere.pressure,
                 )
             )  # fmt: skip
-        return seals
+        return loaded
+
+    @cached_property
+    def _asks_for_tractions(self) -> bool:
+        """Whether a limit or a leak depends on how the rings are pressed on."""
+        breaths = [b for b in self.breaths if b is not None]
+        limited = not isinstance(self.atmosphere.rule, ConstantLimit)
+        return limited or any(b.traction < np.inf for b in breaths)
 
     def _fed(self, c: Trapped, seal: Seal, time: float, h: float) -> Trapped:
         """The cavity after a step's breath, and the pressure that its seal holds."""
@@ -252,9 +255,7 @@ class CavityKeeper:
             if (
                 moved
                 or c.missing > 0
-                or needs_remesh(
-                    c.mesh, x, self.limit if len(line) else BARE * self.limit, c.bridged
-                )
+                or needs_remesh(c.mesh, x, self.limit if len(line) else BARE * self.limit)
                 or self._counted(c, near) is not c
             ):
                 stale.append(group[c.mesh.body[0]])
@@ -316,7 +317,6 @@ class CavityKeeper:
         after, ledger = add_air(air, link, volumes, created)
         stored = np.array([c.stored for c in old])
         missing = {old[i].id: old[i].missing + 1 for i in waiting}
-        known = {id(c.mesh): c.bridged for c in old}
         cavities = []
         for j, mesh in enumerate(meshes):
             gas, pressure = self._inherited(
@@ -327,7 +327,6 @@ class CavityKeeper:
                 Trapped(
                     id=number, mesh=mesh, gas=replace(gas, amount=float(after.amount[j])),
                     pressure=pressure, stored=float(ledger.share[:, j] @ stored),
-                    bridged=known.get(id(mesh), areas(mesh, x)[1]),
                     missing=missing.get(number, 0),
                 )
             )  # fmt: skip

@@ -8,12 +8,12 @@ closed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
 
-from limpet.cavity.mesh import CavityMesh, Walls, with_support
+from limpet.cavity.mesh import CavityMesh, Walls, areas, with_support
 from limpet.cavity.ring import Candidate
 from limpet.geometry.union import UnionMesh
 
@@ -119,7 +119,7 @@ def cavity_mesh(
     weights = np.concatenate([weights, place[extra]])
     triangles, bridge = _close(mapped.corners, mapped.first, mapped.next, mapped.point, twin)
     vertices, support, slot = with_support(vertices, weights)
-    return CavityMesh(
+    mesh = CavityMesh(
         triangles=triangles,
         share=np.ones(len(triangles)),
         bridge=bridge,
@@ -133,6 +133,7 @@ def cavity_mesh(
         core=core,
         seal_line=candidate.seal_line,
     )
+    return replace(mesh, bridged=areas(mesh, x)[1])
 
 
 @njit(cache=True)

@@ -65,6 +65,7 @@ class CavityMesh:
     interior: Array  # int32, sorted, the bearers' vertices (global) strictly inside the seal line
     core: Array  # int32, those of the interior that stood clear of other bodies: surely its air
     seal_line: Array  # int32, sorted, where the pressure ends; empty when no graph closes it
+    bridged: float = 0.0  # [m^2] of its bridging triangles when it was made
     halves: tuple[CavityMesh, ...] = ()  # the meshes of which this one is the mean
 
     @property
@@ -100,13 +101,13 @@ def areas(mesh: CavityMesh, x: Array) -> tuple[float, float]:
     )
 
 
-def needs_remesh(mesh: CavityMesh, x: Array, limit: float = 0.01, born: float = 0.0) -> bool:
+def needs_remesh(mesh: CavityMesh, x: Array, limit: float = 0.01) -> bool:
     """Whether the bridging triangles have grown by `limit` of the cavity's area (P 4.2: 1 %).
 
-    born [m^2]: their area when it was meshed; where a wide gap is closed to air it is not small.
+    Where a wide gap is closed to air they are not small from the start.
     """
     whole, bridging = areas(mesh, x)
-    return bridging - born > limit * whole
+    return bridging - mesh.bridged > limit * whole
 
 
 def centre(mesh: CavityMesh, x: Array) -> Array:
@@ -153,6 +154,7 @@ def mean_mesh(meshes: Sequence[CavityMesh], share: Sequence[float]) -> CavityMes
         interior=np.unique(np.concatenate([m.interior for m in meshes])),
         core=meshes[0].core,
         seal_line=meshes[0].seal_line,
+        bridged=sum(f * m.bridged for m, f in zip(meshes, share)),
         halves=tuple(meshes),
     )
 
