@@ -21,8 +21,7 @@ from limpet.cavity.ring import Ring, RingModel, ring_model
 from limpet.collision.contacts import EDGE_EDGE, Contacts, edge_pairs
 from limpet.collision.detect import closing_speeds, collider, detect
 from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
-from limpet.constraints.rows import contact_forces, contact_rows, tangents
-from limpet.constraints.ties import tie_rows
+from limpet.constraints.rows import contact_forces, stack_rows
 from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.report import CavityReport, SectionFrame, StepReport
 from limpet.solver.bilateral import Eliminated, eliminate
@@ -160,7 +159,10 @@ class Simulation:
 
         contacts = self._effective(contacts)
         for attempt in range(1 + RETRIES):
-            rows, gaps = self._rows(x, contacts, cavities)
+            rows, gaps = stack_rows(
+                self.offset, contacts, [(c.mesh.support, c.gradient) for c in cavities],
+                self._ties, x,
+            )  # fmt: skip
             problem, tied = self._problem(rows, gaps, contacts, cavities)  # P eq 7, 10
             clock.lap("compliance")
 
@@ -179,8 +181,9 @@ class Simulation:
 
             self._ahead = self._detect()
             clock.lap("collision")
-            missed = self._missed(contacts, self._ahead[1])
-            crossed = self._crossed(contacts, self._ahead[1], x)
+            after = self._effective(self._ahead[1])
+            missed = self._missed(contacts, after)
+            crossed = self._crossed(contacts, after, x)
             if attempt == RETRIES or not (missed or len(crossed)):
                 break
             reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
@@ -194,17 +197,11 @@ class Simulation:
         k = len(contacts)
         pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
         self._air, gas = self._cavities.close(
-            self._air,
-            pressures,
-            rates[3 * k : len(solution.multipliers)],
-            h,
-            contacts,
-            solution.multipliers[: 3 * k : 3],
-        )
-        self._contacts, self._forces = (
-            contacts,
-            contact_forces(contacts.normal, solution.multipliers),
-        )
+            self._air, pressures, rates[3 * k : len(solution.multipliers)], h,
+            contacts, solution.multipliers[: 3 * k : 3],
+        )  # fmt: skip
+        self._contacts = contacts
+        self._forces = contact_forces(contacts.normal, solution.multipliers)
         self.steps += 1
         self.time = self.steps * h
         clock.lap("correct")
@@ -233,7 +230,6 @@ class Simulation:
 
     def _missed(self, used: Contacts, after: Contacts) -> bool:
         """Whether a vertex that made no contact before the step is inside a body after it."""
-        after = self._effective(after)
         deep = after.gap < -OVERLAP
         if not deep.any():
             return False
@@ -242,7 +238,6 @@ class Simulation:
 
     def _crossed(self, used: Contacts, after: Contacts, x: Array) -> Contacts:
         """Edges that came to cross within the step, as they meet after it, with their gap at x."""
-        after = self._effective(after)
         deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
         if len(deep) == 0:
             return deep
@@ -255,36 +250,6 @@ class Simulation:
             "kj,kji->ki", new.weights_b, b
         )
         return replace(new, gap=np.einsum("ki,ki->k", new.normal, apart))
-
-    def _rows(
-        self, x: Array, contacts: Contacts, cavities: tuple[Trapped, ...]
-    ) -> tuple[Rows, Array]:
-        """H over all surface vertices: contact rows, a row a cavity, ties; and gaps (r,) [m]."""
-        first, second = tangents(contacts.normal)
-        start, vertex, vector = contact_rows(
-            self.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
-            self.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
-            contacts.normal, first, second,
-        )  # fmt: skip
-        starts, vertices, vectors = [start], [vertex], [vector]
-        for c in cavities:
-            starts.append(starts[-1][-1:] + len(c.mesh.support))
-            vertices.append(c.mesh.support)
-            vectors.append(c.gradient)
-        gaps = [np.zeros(3 * len(contacts) + len(cavities))]
-        gaps[0][: 3 * len(contacts) : 3] = contacts.gap
-        if len(self._ties):
-            start, vertex, vector, gap = tie_rows(self._ties, x)
-            starts.append(starts[-1][-1:] + start[1:])
-            vertices.append(vertex)
-            vectors.append(vector)
-            gaps.append(gap)
-        rows = Rows(
-            np.concatenate(starts).astype(np.int32),
-            np.concatenate(vertices).astype(np.int32),
-            np.concatenate(vectors),
-        )
-        return rows, np.concatenate(gaps)
 
     def _problem(
         self, rows: Rows, gaps: Array, contacts: Contacts, cavities: tuple[Trapped, ...]

@@ -123,6 +123,23 @@ class Kit:
         surfaces = [surface_topology(t, len(x)) for x, t in bodies]
         return Scene(surfaces, join_walls(surfaces), np.concatenate([x for x, _ in bodies]))
 
+    @classmethod
+    def bellows(cls):
+        """A long dimple over a block: the scene, x of it whole, x with a ridge that splits it."""
+
+        def shape(x, y):
+            near = np.maximum(np.abs(x) / 2.0, np.abs(y)) / 8e-3
+            return -4e-3 * np.clip(2.0 * (1.2 - near), 0.0, 1.0)
+
+        x, t = cls.heightfield(shape, cells=30, size=0.06, bottom=-0.01)
+        whole = x * [1.0, 1.0, -1.0]
+        split = whole.copy()
+        split[(np.abs(x[:, 0]) < 2.5e-3) & (whole[:, 2] < 5e-3), 2] = 0.0
+        scene = cls.scene((whole, t[:, ::-1].copy()), cls.block())
+        y = scene.x.copy()
+        y[: len(split)] = split
+        return scene, scene.x, y
+
     @staticmethod
     def polygon(radius, sectors: int = 16) -> float:
         """Area of the regular polygon on a circle."""

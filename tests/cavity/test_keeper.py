@@ -21,20 +21,7 @@ SEALING, H = 1e-4, 0.01
 
 @pytest.fixture(scope="module")
 def bellows(kit):
-    """A dimple over a block, whole; and with a ridge across that splits it in two."""
-
-    def shape(x, y):
-        near = np.maximum(np.abs(x) / 2.0, np.abs(y)) / 8e-3
-        return -4e-3 * np.clip(2.0 * (1.2 - near), 0.0, 1.0)
-
-    x, t = kit.heightfield(shape, cells=30, size=0.06, bottom=-0.01)
-    whole = x * [1.0, 1.0, -1.0]
-    split = whole.copy()
-    split[(np.abs(x[:, 0]) < 2.5e-3) & (whole[:, 2] < 5e-3), 2] = 0.0
-    scene = kit.scene((whole, t[:, ::-1].copy()), kit.block())
-    y = scene.x.copy()
-    y[: len(split)] = split
-    return scene, scene.x, y
+    return kit.bellows()
 
 
 def keeper(scene, x, air=AIR, otherwise=None):

@@ -11,7 +11,8 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from limpet.cavity.detect import detect, seal_tractions
 from limpet.cavity.leak import seal_gap, seal_traction, vertex_areas, vertex_loads
-from limpet.cavity.ring import Candidate, nearness
+from limpet.cavity.nearness import nearness
+from limpet.cavity.ring import Candidate
 from limpet.geometry.surface import triangle_normals
 
 SEALING = 1e-4

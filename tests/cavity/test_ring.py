@@ -7,16 +7,9 @@ import pytest
 
 from limpet.cavity.detect import detect
 from limpet.cavity.leak import narrowest, ring_open, seal_gap
-from limpet.cavity.ring import (
-    PULL,
-    PUSH,
-    Candidate,
-    Nearness,
-    Ring,
-    divide,
-    nearness,
-    offsets,
-)
+from limpet.cavity.nearness import Nearness, nearness
+from limpet.cavity.offsets import offsets
+from limpet.cavity.ring import PULL, PUSH, Candidate, Ring, divide
 
 S = 1e-4
 

@@ -121,17 +121,7 @@ def test_a_cavity_flattened_to_nothing_keeps_its_pull_and_comes_back(every_step)
 
 def test_a_cavity_that_closes_round_a_pocket_traps_air_and_adds_the_pockets(kit):
     # Of a dimple that is split by a ridge only one half is known: the other one was open till now.
-    def shape(x, y):
-        near = np.maximum(np.abs(x) / 2.0, np.abs(y)) / 8e-3
-        return -4e-3 * np.clip(2.0 * (1.2 - near), 0.0, 1.0)
-
-    x, t = kit.heightfield(shape, cells=30, size=0.06, bottom=-0.01)
-    whole = x * [1.0, 1.0, -1.0]
-    split = whole.copy()
-    split[(np.abs(x[:, 0]) < 2.5e-3) & (whole[:, 2] < 5e-3), 2] = 0.0
-    scene = kit.scene((whole, t[:, ::-1].copy()), kit.block())
-    y = scene.x.copy()
-    y[: len(split)] = split
+    scene, _, y = kit.bellows()
     left, _ = detect(scene.walls, y, scene.contacts(y), 1e-4).cavities
     trees = [build_tree(scene.x[scene.part(b)], s.triangles) for b, s in enumerate(scene.surfaces)]
     air = lp.Atmosphere()

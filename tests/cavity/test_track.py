@@ -12,15 +12,22 @@ from hypothesis import strategies as st
 from limpet.cavity.detect import detect
 from limpet.cavity.gas import GAS_CONSTANT
 from limpet.cavity.mesh import volume
-from limpet.cavity.track import (
-    ATMOSPHERE,
-    NO_AIR,
-    ROOM,
-    Air,
-    carry_air,
-    follow,
-    links,
-)
+from limpet.cavity.track import Air, add_air, links
+
+ATMOSPHERE, ROOM = 101325.0, 293.15  # [Pa], [K]
+NO_AIR = Air(np.empty(0, dtype=np.int64), np.empty(0), 0)
+
+
+def carry_air(before, link, volumes, trapped):
+    """What a cavity without predecessor traps is new air."""
+    return add_air(before, link, volumes, np.where(link.any(axis=0), 0.0, trapped))
+
+
+def follow(old, before, new, x):
+    """Carry the air from old cavities to new ones at x; what closes now traps that of the room."""
+    volumes = np.array([volume(mesh, x) for mesh in new])
+    trapped = ATMOSPHERE * np.maximum(volumes, 0.0) / (GAS_CONSTANT * ROOM)
+    return carry_air(before, links(old, new, x), volumes, trapped)
 
 
 def air(*amounts):
@@ -99,25 +106,8 @@ def test_a_new_cavity_traps_air_and_keeps_it_through_remeshing(kit):
     assert gone.next_id == 1
 
 
-def bellows(kit):
-    """A plate with one long dimple; a ridge across its middle can be lowered to split it."""
-
-    def shape(x, y):
-        near = np.maximum(np.abs(x) / 2.0, np.abs(y)) / 8e-3
-        return -4e-3 * np.clip(2.0 * (1.2 - near), 0.0, 1.0)
-
-    x, t = kit.heightfield(shape, cells=30, size=0.06, bottom=-0.01)
-    whole = x * [1.0, 1.0, -1.0]
-    split = whole.copy()
-    split[(np.abs(x[:, 0]) < 2.5e-3) & (whole[:, 2] < 5e-3), 2] = 0.0
-    scene = kit.scene((whole, t[:, ::-1].copy()), kit.block())
-    y = scene.x.copy()
-    y[: len(split)] = split
-    return scene, scene.x, y
-
-
 def test_meshes_that_split_and_merge_carry_their_air(kit):
-    scene, whole, split = bellows(kit)
+    scene, whole, split = kit.bellows()
     one = detect(scene.walls, whole, scene.contacts(whole), 1e-4).cavities
     two = detect(scene.walls, split, scene.contacts(split), 1e-4).cavities
     assert (len(one), len(two)) == (1, 2)
@@ -132,7 +122,7 @@ def test_meshes_that_split_and_merge_carry_their_air(kit):
 
 
 def test_a_known_cavity_stays_whole_when_its_middle_touches(kit):
-    scene, whole, split = bellows(kit)
+    scene, whole, split = kit.bellows()
     one = detect(scene.walls, whole, scene.contacts(whole), 1e-4).cavities
     still = detect(scene.walls, split, scene.contacts(split), 1e-4, previous=one)
     assert len(still.cavities) == 1
@@ -140,7 +130,7 @@ def test_a_known_cavity_stays_whole_when_its_middle_touches(kit):
 
 
 def test_two_known_cavities_that_meet_become_one(kit):
-    scene, whole, split = bellows(kit)
+    scene, whole, split = kit.bellows()
     two = detect(scene.walls, split, scene.contacts(split), 1e-4).cavities
     merged = detect(scene.walls, whole, scene.contacts(whole), 1e-4, previous=two)
     assert len(merged.cavities) == 1

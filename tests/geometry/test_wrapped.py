@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet.bodies.material import Material
-from limpet.bodies.motion import Motion
+from limpet.bodies.motion import Path
 from limpet.bodies.settle import settle
 from limpet.bodies.soft import SoftBody
 from limpet.errors import LimpetError, MeshError
@@ -108,7 +108,7 @@ def test_a_coiled_wire_must_not_fuse():
     assert len(wrap(*skin, 0.006, joined=True).points) > 8
 
 
-class Stretched(Motion):
+class Stretched(Path):
     """The upper half of what is held is raised."""
 
     def place(self, points, time):
@@ -123,7 +123,7 @@ RAISED = 1e-4  # [m]
 def axial_stiffness(shape, young: float, poisson: float) -> float:
     """[N/m] between the two ends, held against turning."""
     ends = np.concatenate([shape.regions["bottom"], shape.regions["top"]])
-    motion = Stretched()
+    motion = Stretched(np.zeros(1), np.zeros((1, 3)))
     body = SoftBody("spring", shape, Material(young, poisson), 0.01, ends, motion)
     assert settle(body, np.zeros(3)).converged
     force = body.fem.assemble(body.x, body.p, 1.0).force[body.fem.new[shape.regions["top"]], 2]

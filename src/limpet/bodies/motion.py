@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,12 +13,12 @@ from limpet.errors import LimpetError
 Array = np.ndarray
 
 
-class Motion:
+class Motion(ABC):
     """Where something driven is at a time: turned about the world's origin, then shifted."""
 
+    @abstractmethod
     def pose(self, time: float) -> tuple[Array, Array]:
         """(3, 3) rotation and (3,) [m] shift that bring the place at rest to that at `time`."""
-        raise NotImplementedError
 
     def place(self, points: Array, time: float) -> Array:
         """Where points that stand at `points` at rest are at `time`."""

@@ -24,16 +24,15 @@ from limpet.cavity.mapping import (
     void_shells,
 )
 from limpet.cavity.mesh import CavityMesh, Walls, common_air, mean_mesh
+from limpet.cavity.nearness import Nearness, nearness
+from limpet.cavity.offsets import offsets
 from limpet.cavity.ring import (
     Candidate,
     Division,
-    Nearness,
     Ring,
     RingModel,
     count_parts,
     divide,
-    nearness,
-    offsets,
     outer_share,
 )
 from limpet.collision.contacts import Contacts
@@ -93,11 +92,6 @@ def detect(
     near = nearness(contacts, walls)
     search = _Search(walls, x, near, sealing, ring, trees, lead, bodies, pocket)
     return search.run(previous, grows)
-
-
-def needs_detection(contacts: Contacts, sealing: float) -> bool:
-    """Whether anything is closed at all: without it there is no cavity and no need for a union."""
-    return bool((contacts.gap < sealing).any())
 
 
 def seal_gaps(

@@ -14,8 +14,9 @@ from limpet.cavity.gas import Atmosphere, Gas, mixed
 from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import ConstantLimit, Seal
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
+from limpet.cavity.nearness import Nearness, nearness
 from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
-from limpet.cavity.ring import Nearness, Ring, RingModel, count_parts, nearness, ring_vertices
+from limpet.cavity.ring import Ring, RingModel, count_parts, ring_vertices
 from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.mesh import Walls
-from limpet.cavity.ring import NOBODY, Candidate, Nearness
+from limpet.cavity.nearness import NOBODY, Nearness
+from limpet.cavity.ring import Candidate
 
 Array = np.ndarray
 

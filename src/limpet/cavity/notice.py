@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.mesh import CavityMesh, Walls
-from limpet.cavity.ring import TOUCHING, Nearness
+from limpet.cavity.nearness import TOUCHING, Nearness
 from limpet.collision.contacts import Contacts
 
 Array = np.ndarray

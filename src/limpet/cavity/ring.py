@@ -18,14 +18,12 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.mesh import Walls
-from limpet.collision.contacts import EDGE_EDGE, Contacts
+from limpet.cavity.nearness import NOBODY, TOUCHING, Nearness
 from limpet.errors import LimpetError, suggest
 
 Array = np.ndarray
 
-TOUCHING = 1e-5  # [m] a gap below this is contact, whatever the sealing distance
 PART = 0.05  # of a cavity's free vertices make a part that contact has cut off worth a look
-NOBODY, OUTSIDE = -1, -2
 PUSH, PULL = 1, 2
 
 
@@ -69,17 +67,6 @@ def outer_share(ring: RingModel) -> float:
 
 
 @dataclass(frozen=True)
-class Nearness:
-    """The nearest contact of every surface vertex, by global vertex id."""
-
-    gap: Array  # (N,) [m], inf without contact
-    away: Array  # (N, 3) unit, the way that parts the vertex from the other body
-    face: Array  # (N, 3) int32, global vertices of the other body's triangle there
-    weights: Array  # (N, 3)
-    second: Nearness | None = None  # the nearest one with yet another body; None: there is none
-
-
-@dataclass(frozen=True)
 class Candidate:
     """A cavity, as the vertex graphs of its carriers see it."""
 
@@ -99,28 +86,6 @@ class Division:
     role: Array  # (N,) int8: PUSH into the other body, PULL off it, 0 leave
     inside: Array  # (N,) bool, interior of any candidate
     seal: Array  # (N,) bool, on a seal line that a mesh has to end at
-
-
-def nearness(contacts: Contacts, walls: Walls) -> Nearness:
-    """The nearest vertex contact of every vertex; edge-edge contacts seal through their ends."""
-    given = (
-        contacts.body_a,
-        contacts.body_b,
-        contacts.vertices_a,
-        contacts.weights_a,
-        contacts.vertices_b,
-        contacts.weights_b,
-        contacts.gap,
-        contacts.normal,
-        contacts.kind,
-        walls.offset,
-    )
-    first = Nearness(*_nearest(*given, np.full(len(walls.body), NOBODY, dtype=np.int32)))
-    if len(walls.offset) < 4:
-        return first
-    taken = np.where(np.isfinite(first.gap), walls.body[first.face[:, 0]], NOBODY)
-    second = Nearness(*_nearest(*given, taken.astype(np.int32)))
-    return replace(first, second=second if np.isfinite(second.gap).any() else None)
 
 
 def divide(
@@ -215,66 +180,6 @@ def _covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
 
 def _ids(mask: Array) -> Array:
     return np.flatnonzero(mask).astype(np.int32)
-
-
-def offsets(
-    walls: Walls, near: Nearness, sealing: float, division: Division, leads: Array
-) -> Array:
-    """How far each vertex is moved before the union, (N, 3) [m] (P 4.1).
-
-    leads (n, n) bool: whether body i's vertices are moved against body j's, which then only
-    follow where that has not closed the gap.
-    """
-    shift = np.zeros((len(near.gap), 3))
-    both = [near] if near.second is None else [near, near.second]
-    for move in (_lead, _follow):  # where three bodies meet a vertex has to keep off two of them
-        for one in both:
-            moved = (one.gap, one.away, one.face, one.weights)
-            move(*moved, walls.body, division.role, division.inside, leads, sealing, shift)
-    return shift
-
-
-@njit(cache=True)
-def _nearest(
-    body_a: Array,
-    body_b: Array,
-    vertices_a: Array,
-    weights_a: Array,
-    vertices_b: Array,
-    weights_b: Array,
-    gap: Array,
-    normal: Array,
-    kind: Array,
-    offset: Array,
-    taken: Array,
-) -> tuple[Array, Array, Array, Array]:
-    """taken (N,): the body that does not count for each vertex."""
-    n = offset[-1]
-    nearest = np.full(n, np.inf)
-    away = np.zeros((n, 3))
-    face = np.zeros((n, 3), dtype=np.int32)
-    weights = np.zeros((n, 3))
-    for k in range(len(gap)):
-        if kind[k] == EDGE_EDGE:
-            continue
-        for side in range(2):
-            if side == 0:
-                own, other, sign = offset[body_a[k]], body_b[k], 1.0
-                p, wp, f, wf = vertices_a[k], weights_a[k], vertices_b[k], weights_b[k]
-            else:
-                own, other, sign = offset[body_b[k]], body_a[k], -1.0
-                p, wp, f, wf = vertices_b[k], weights_b[k], vertices_a[k], weights_a[k]
-            main = np.argmax(wp)
-            v = own + p[main]
-            # Where two vertices meet there is one contact, and both carry it.
-            if wp[main] < 1.0 - 1e-9 or gap[k] >= nearest[v] or other == taken[v]:
-                continue
-            nearest[v] = gap[k]
-            for i in range(3):
-                away[v, i] = sign * normal[k, i]
-                face[v, i] = offset[other] + f[i]
-                weights[v, i] = wf[i]
-    return nearest, away, face, weights
 
 
 @njit(cache=True)
@@ -470,63 +375,3 @@ def _seal_lines(start: Array, neighbours: Array, owner: Array, seal: Array, coun
                 if k >= 0:
                     lines[k, v] = True
     return lines
-
-
-@njit(cache=True)
-def _lead(
-    gap: Array,
-    away: Array,
-    face: Array,
-    weights: Array,
-    body: Array,
-    role: Array,
-    inside: Array,
-    leads: Array,
-    sealing: float,
-    shift: Array,
-) -> None:
-    # Exact touch is arbitrary in a union: pushed vertices go to gap = -sealing; pulled ones move by
-    # the sealing distance all alike, so that what lies deeper than they do stays deeper.
-    for v in range(len(gap)):
-        if role[v] != 0 and gap[v] < sealing and leads[body[v], body[face[v, 0]]]:
-            step = sealing - min(gap[v], 0.0) if role[v] == PULL else -sealing - gap[v]
-            for i in range(3):
-                step -= shift[v, i] * away[v, i]
-            for i in range(3):
-                shift[v, i] += step * away[v, i]
-
-
-@njit(cache=True)
-def _follow(
-    gap: Array,
-    away: Array,
-    face: Array,
-    weights: Array,
-    body: Array,
-    role: Array,
-    inside: Array,
-    leads: Array,
-    sealing: float,
-    shift: Array,
-) -> None:
-    for v in range(len(gap)):
-        if role[v] == 0 or gap[v] >= sealing or leads[body[v], body[face[v, 0]]]:
-            continue
-        # A follower moves for what the leader's offset leaves open, but never under a face that
-        # reaches into a cavity: there the leader's roles alone place the cut.
-        reaches_in, any_role = False, False
-        left = gap[v]
-        for i in range(3):
-            left += shift[v, i] * away[v, i]
-        for c in range(3):
-            f = face[v, c]
-            if weights[v, c] == 0.0:
-                continue
-            reaches_in |= inside[f]
-            any_role |= role[f] != 0
-            for i in range(3):
-                left -= weights[v, c] * shift[f, i] * away[v, i]
-        if (reaches_in and any_role) or left <= -0.5 * sealing:
-            continue
-        for i in range(3):
-            shift[v, i] += (-sealing - left) * away[v, i]

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.cavity.gas import GAS_CONSTANT
 from limpet.cavity.mesh import CavityMesh, areas, centre, common_air, contains, volume
 
 Array = np.ndarray
-
-ATMOSPHERE = 101325.0  # [Pa]
-ROOM = 293.15  # [K]
 
 
 @dataclass(frozen=True)
@@ -28,9 +24,6 @@ class Air:
     id: Array  # (c,) int64, stays with a cavity for its life
     amount: Array  # (c,) n [mol]
     next_id: int  # ids below this have been given
-
-
-NO_AIR = Air(np.empty(0, dtype=np.int64), np.empty(0), 0)
 
 
 @dataclass(frozen=True)
@@ -46,23 +39,6 @@ class Ledger:
     def lost(self) -> Array:
         """The old cavities (by index) that vanished."""
         return np.flatnonzero(~self.share.any(axis=1))
-
-
-def follow(
-    old: Sequence[CavityMesh],
-    air: Air,
-    new: Sequence[CavityMesh],
-    x: Array,
-    pressure: float = ATMOSPHERE,
-    temperature: float = ROOM,
-) -> tuple[Air, Ledger]:
-    """Carry the air from the old cavities to the new ones at surface positions x (N, 3) [m].
-
-    A cavity without predecessor traps P V / (R T) of the surrounding air.
-    """
-    volumes = np.array([volume(mesh, x) for mesh in new])
-    trapped = pressure * np.maximum(volumes, 0.0) / (GAS_CONSTANT * temperature)
-    return carry_air(air, links(old, new, x), volumes, trapped)
 
 
 def links(old: Sequence[CavityMesh], new: Sequence[CavityMesh], x: Array) -> Array:
@@ -100,15 +76,6 @@ def annexed(
     more = now - link.T.astype(float) @ before
     thin = np.array([0.5 * thickness * areas(mesh, x)[0] for mesh in new])
     return np.where(link.any(axis=0) & (more > 0.5 * now) & (more > thin), more, 0.0)
-
-
-def carry_air(air: Air, link: Array, volumes: Array, trapped: Array) -> tuple[Air, Ledger]:
-    """Distribute the air along the links (old, new) bool.
-
-    volumes (new,) [m^3] weigh the shares of a split; trapped (new,) [mol] is what a cavity without
-    predecessor starts with.
-    """
-    return add_air(air, link, volumes, np.where(link.any(axis=0), 0.0, trapped))
 
 
 def add_air(air: Air, link: Array, volumes: Array, created: Array) -> tuple[Air, Ledger]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
+
+from limpet.bodies.contract import Rows
+from limpet.collision.contacts import Contacts
+from limpet.constraints.ties import Ties, tie_rows
 
 Array = np.ndarray
 
@@ -63,3 +69,41 @@ def contact_forces(normal: Array, multipliers: Array) -> Array:
     first, second = tangents(normal)
     lam = multipliers[: 3 * len(normal)].reshape(-1, 3)
     return lam[:, :1] * normal + lam[:, 1:2] * first + lam[:, 2:] * second
+
+
+def stack_rows(
+    offset: Array,
+    contacts: Contacts,
+    cavities: Sequence[tuple[Array, Array]],
+    ties: Ties,
+    x: Array,
+) -> tuple[Rows, Array]:
+    """H over all surface vertices: contact rows, a row a cavity, ties; and their gaps (r,) [m].
+
+    offset (bodies + 1,): where each body's vertices begin. cavities: vertices and dV/dx there.
+    """
+    first, second = tangents(contacts.normal)
+    start, vertex, vector = contact_rows(
+        offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
+        offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
+        contacts.normal, first, second,
+    )  # fmt: skip
+    starts, vertices, vectors = [start], [vertex], [vector]
+    for support, gradient in cavities:
+        starts.append(starts[-1][-1:] + len(support))
+        vertices.append(support)
+        vectors.append(gradient)
+    gaps = [np.zeros(3 * len(contacts) + len(cavities))]
+    gaps[0][: 3 * len(contacts) : 3] = contacts.gap
+    if len(ties):
+        start, vertex, vector, gap = tie_rows(ties, x)
+        starts.append(starts[-1][-1:] + start[1:])
+        vertices.append(vertex)
+        vectors.append(vector)
+        gaps.append(gap)
+    rows = Rows(
+        np.concatenate(starts).astype(np.int32),
+        np.concatenate(vertices).astype(np.int32),
+        np.concatenate(vectors),
+    )
+    return rows, np.concatenate(gaps)

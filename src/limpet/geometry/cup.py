@@ -7,7 +7,7 @@ the profile, finer towards the lip, two layers in the stem, wedges at the axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol
@@ -120,17 +120,28 @@ def cup(
         profile = PROFILES[profile]
     profile.check()
     kind = mesh_of(element, "hex20", "cup")
+    numbers = mesh_size("cup", kind, nodes, sectors, segments, 3, _budget)
+    return replace(_revolve(profile, kind, *numbers), element=element)
+
+
+def mesh_size(
+    label: str, kind: str, nodes: int, sectors: int | None, segments: int | None,
+    least: int, budget: Callable[[str, int], tuple[int, int]],
+) -> tuple[int, int]:  # fmt: skip
+    """Sectors and segments as given, or those that `budget` finds for the number of nodes."""
     if (sectors is None) != (segments is None):
-        raise LimpetError("cup sectors and segments: give both, or neither and a number of nodes")
-    if sectors is None or segments is None:
-        require_positive("cup nodes", nodes, hint="434 is the papers' size")
-        sectors, segments = _budget(kind, nodes)
-    if sectors < 6 or segments < 3 or (kind in LINEAR and sectors % 2):
         raise LimpetError(
-            f"cup sectors = {sectors}, segments = {segments}: expected 6 sectors and 3 segments or "
-            f"more, for {' and '.join(LINEAR)} an even number of sectors"
+            f"{label} sectors and segments: give both, or neither and a number of nodes"
         )
-    return replace(_revolve(profile, kind, sectors, segments), element=element)
+    if sectors is None or segments is None:
+        require_positive(f"{label} nodes", nodes, hint="some hundred")
+        sectors, segments = budget(kind, nodes)
+    if sectors < 6 or segments < least or (kind in LINEAR and sectors % 2):
+        raise LimpetError(
+            f"{label} sectors = {sectors}, segments = {segments}: expected 6 sectors and {least} "
+            f"segments or more, for {' and '.join(LINEAR)} an even number of sectors"
+        )
+    return sectors, segments
 
 
 def _budget(kind: str, nodes: int) -> tuple[int, int]:
@@ -163,13 +174,7 @@ def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> Sof
     hub = _hub(segments)
     station = _stations(profile, hub, segments, order)
     grid = RevolvedGrid(profile, sectors, kind, station)
-    cells: dict[str, list[list[int]]] = {}
-    for j in range(sectors):
-        for i in range(segments):
-            for k in range(1 + (STEM_LAYERS if i < hub else 0)):
-                for name, cell in grid.cells((order * i, order * j, order * k)):
-                    cells.setdefault(name, []).append(cell)
-    arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items()}
+    arrays = grid.fill([1 + (STEM_LAYERS if i < hub else 0) for i in range(segments)])
     points = grid.control_points()
     rings = _rings(grid, hub, segments)
     collision = ring_surface(grid, rings, order * (1 + STEM_LAYERS))
@@ -242,6 +247,16 @@ class RevolvedGrid:
         """The nodes whose (station, layer) satisfy `where`."""
         found = sorted(n for (i, _, k), n in self.ids.items() if where(i, k))
         return np.array(found, dtype=np.int32)
+
+    def fill(self, layers: Sequence[int]) -> dict[str, Array]:
+        """All cells by kind, `layers` of them over each segment, all round."""
+        cells: dict[str, list[list[int]]] = {}
+        for j in range(self.sectors):
+            for i, count in enumerate(layers):
+                for k in range(count):
+                    for name, cell in self.cells((self.order * i, self.order * j, self.order * k)):
+                        cells.setdefault(name, []).append(cell)
+        return {name: np.array(block, dtype=np.int32) for name, block in cells.items()}
 
     def cells(self, corner: tuple[int, int, int]) -> list[tuple[str, list[int]]]:
         """(kind, nodes) of the cells in the brick at `corner`; a wedge's worth at the axis."""

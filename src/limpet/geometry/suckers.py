@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
-from limpet.errors import LimpetError, require_positive, suggest
+from limpet.errors import LimpetError, suggest
 from limpet.geometry.cells import mesh_of
-from limpet.geometry.cup import LINEAR, RevolvedGrid, VertexRing, ring_surface
+from limpet.geometry.cup import LINEAR, RevolvedGrid, VertexRing, mesh_size, ring_surface
 from limpet.geometry.shapes import Array, SoftShape, boundary
 
 MM = 1e-3
@@ -100,17 +100,8 @@ def sucker(
             raise LimpetError(f"sucker profile = '{profile}'{suggest(profile, SUCKERS)}")
         profile = SUCKERS[profile]
     kind = mesh_of(element, "hex20", "sucker")
-    if (sectors is None) != (segments is None):
-        raise LimpetError("sucker sectors and segments: give both, or neither and some nodes")
-    if sectors is None or segments is None:
-        require_positive("sucker nodes", nodes, hint="500 will do")
-        sectors, segments = _budget(kind, nodes)
-    if sectors < 6 or segments < 4 or (kind in LINEAR and sectors % 2):
-        raise LimpetError(
-            f"sucker sectors = {sectors}, segments = {segments}: expected 6 sectors and 4 segments "
-            f"or more, for {' and '.join(LINEAR)} an even number of sectors"
-        )
-    return replace(_revolve(profile, kind, sectors, segments), element=element)
+    numbers = mesh_size("sucker", kind, nodes, sectors, segments, 4, _budget)
+    return replace(_revolve(profile, kind, *numbers), element=element)
 
 
 def _budget(kind: str, nodes: int) -> tuple[int, int]:
@@ -125,12 +116,7 @@ def _revolve(profile: Sucker, kind: str, sectors: int, segments: int) -> SoftSha
     corner = profile.stations(segments)
     station = np.interp(np.arange(order * segments + 1) / order, np.arange(segments + 1), corner)
     grid = RevolvedGrid(profile, sectors, kind, station)
-    cells: dict[str, list[list[int]]] = {}
-    for j in range(sectors):
-        for i in range(segments):
-            for name, cell in grid.cells((order * i, order * j, 0)):
-                cells.setdefault(name, []).append(cell)
-    arrays = {name: np.array(block, dtype=np.int32) for name, block in cells.items()}
+    arrays = grid.fill([1] * segments)
     end = order * segments
     regions = {
         "top": grid.nodes(lambda i, k: i <= order and k == order),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.scenes.registry import load
 
@@ -98,12 +99,8 @@ def _row(case: Case, result: Lift) -> tuple[Cell, ...]:
 
 
 def _plot(lifts: list[Lift], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8, 7), sharex=True, layout="constrained")
+    figure = new_figure(8.0, 7.0)
+    above, below = figure.subplots(2, 1, sharex=True)
     for case, result in zip(CASES, lifts):
         above.plot(result.time, result.force, lw=1.2, label=case.label)
         below.plot(result.time, 1e3 * result.height, lw=1.2)
@@ -114,4 +111,3 @@ def _plot(lifts: list[Lift], path: Path) -> None:
         axes.grid(alpha=0.3)
     figure.suptitle("Cubes of different masses (P figure 14)")
     figure.savefig(path, dpi=130)
-    plt.close(figure)

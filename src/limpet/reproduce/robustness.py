@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.scenes.registry import Scene, load
 from limpet.simulation import Settings, Simulation
@@ -104,12 +105,8 @@ def run(progress: Progress) -> Result:
 
 
 def _plot(todo: list[Case], curves: list[Curve], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(9, 5), layout="constrained")
+    figure = new_figure(9.0, 5.0)
+    axes = figure.subplots()
     for case, curve in zip(todo, curves):
         axes.plot(curve.time, curve.force, lw=1, label=f"{case.group}: {case.label}")
     axes.set_xlabel("time [s]")
@@ -117,4 +114,3 @@ def _plot(todo: list[Case], curves: list[Curve], path: Path) -> None:
     axes.legend(fontsize=7)
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=130)
-    plt.close(figure)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.scenes.registry import load
 
@@ -82,12 +83,8 @@ def _row(shape: str, result: Lift) -> tuple[Cell, ...]:
 
 
 def _plot(lifts: dict[str, Lift], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8, 7), sharex=True, layout="constrained")
+    figure = new_figure(8.0, 7.0)
+    above, below = figure.subplots(2, 1, sharex=True)
     for shape, result in lifts.items():
         above.plot(result.time, result.force, lw=1.2, label=shape)
         below.plot(result.time, 1e-3 * result.pressure, lw=1.2)
@@ -99,4 +96,3 @@ def _plot(lifts: dict[str, Lift], path: Path) -> None:
         axes.grid(alpha=0.3)
     figure.suptitle("Cups that lift by deforming their top (P figure 12)")
     figure.savefig(path, dpi=130)
-    plt.close(figure)
