@@ -23,7 +23,7 @@ ORDER = (
     ("pressure_field",),
     ("constraints",),
     ("solver",),
-    ("world",),
+    ("world", "settings"),
     ("simulation",),
     ("scenes",),
     ("record",),

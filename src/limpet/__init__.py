@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from limpet.cavity.ring import Ring
     from limpet.errors import LimpetError
     from limpet.geometry import catalogue as shapes
-    from limpet.simulation import Settings, Simulation, State
+    from limpet.settings import Settings
+    from limpet.simulation import Simulation, State
     from limpet.solver.gauss_seidel import SweepSettings
     from limpet.solver.newton import NewtonSettings
     from limpet.world import World
@@ -34,7 +35,7 @@ _NAMES = {
     "Material": "limpet.bodies.material",
     "NewtonSettings": "limpet.solver.newton",
     "Ring": "limpet.cavity.ring",
-    "Settings": "limpet.simulation",
+    "Settings": "limpet.settings",
     "Simulation": "limpet.simulation",
     "State": "limpet.simulation",
     "SweepSettings": "limpet.solver.gauss_seidel",

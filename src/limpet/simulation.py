@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -17,15 +17,15 @@ from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
 from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
-from limpet.cavity.ring import Ring, RingModel, ring_model
 from limpet.collision.contacts import EDGE_EDGE, Contacts, edge_pairs
 from limpet.collision.detect import closing_speeds, collider, detect
 from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
 from limpet.constraints.rows import contact_forces, stack_rows
 from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.report import CavityReport, SectionFrame, StepReport
+from limpet.settings import Settings
 from limpet.solver.bilateral import Eliminated, eliminate
-from limpet.solver.gauss_seidel import Solution, SweepSettings, solve_by_sweeps
+from limpet.solver.gauss_seidel import Solution, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
 from limpet.solver.warm_start import Memory, contact_keys
 from limpet.world import World
@@ -36,31 +36,6 @@ OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detec
 CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
 RETRIES = 4  # solves of a step with more contacts when some were missed
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a step is computed; the physics stands in the World."""
-
-    sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
-    alarm: float = 1e-4  # [m] contacts within this, or 1.2 sealing, and what a step covers count
-    ring: RingModel = Ring.OUTER  # where in the contact ring the pressure ends, or a share 0 to 1
-    remesh: float = 0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
-    union_every_step: bool = False
-    warm_start: bool = True
-    all_vertices: bool = False  # contacts also in the middle of rigid flat faces: redundant
-    give: float = (
-        1e-5  # of a contact's own compliance, added to it: redundant ones share their load
-    )
-    solver: NewtonSettings | SweepSettings = field(default_factory=NewtonSettings)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ring", ring_model(self.ring))
-        require_positive("remesh", self.remesh)
-        require_positive("sealing", self.sealing, " m")
-        require_positive("alarm", self.alarm, " m")
-        if not 0.0 <= self.give < 1.0:
-            raise LimpetError(f"give = {self.give:g}: expected a small number, 1e-5 is the default")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from limpet.cavity.ring import Ring
 from limpet.geometry.bricks import bricks
 from limpet.geometry.bvh import build_tree
 from limpet.geometry.shapes import SoftShape, boundary
-from limpet.simulation import Settings, Simulation
+from limpet.settings import Settings
+from limpet.simulation import Simulation
 
 MM = 1e-3
 RTOL = 1e-9

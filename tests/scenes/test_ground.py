@@ -7,7 +7,8 @@ import pytest
 
 from limpet.report import StepReport
 from limpet.scenes.registry import load
-from limpet.simulation import Settings, Simulation
+from limpet.settings import Settings
+from limpet.simulation import Simulation
 from limpet.solver.gauss_seidel import SweepSettings
 
 PUSHED, PULLED = 0.5, 0.7  # [s] end of the push, start of the pull

@@ -13,7 +13,8 @@ import limpet.simulation as simulation
 from limpet.bodies.reduced import Reduced
 from limpet.constraints.problem import LowRank
 from limpet.scenes.registry import load
-from limpet.simulation import Settings, Simulation
+from limpet.settings import Settings
+from limpet.simulation import Simulation
 from limpet.solver.dense import DenseSystem
 from limpet.solver.gauss_seidel import SweepSettings, solve_by_sweeps
 from limpet.solver.linearised import linearise

@@ -16,7 +16,8 @@ from limpet.bench.timing import PHASES, STEPS, Timing, time_steps
 from limpet.elements.choose import LockingWarning
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.registry import load
-from limpet.simulation import Settings, Simulation
+from limpet.settings import Settings
+from limpet.simulation import Simulation
 
 START = 0.75  # [s] the pull begins: the lip still lies flat
 REPEATS = 2

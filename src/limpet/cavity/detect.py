@@ -14,15 +14,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from limpet.cavity.closing import cavity_mesh
 from limpet.cavity.leak import narrowest, ring_open, seal_traction
-from limpet.cavity.mapping import (
-    Mapped,
-    borders,
-    cavity_mesh,
-    map_shells,
-    shell_of_vertices,
-    void_shells,
-)
+from limpet.cavity.mapping import Mapped, borders, map_shells, shell_of_vertices, void_shells
 from limpet.cavity.mesh import CavityMesh, Walls, common_air, mean_mesh
 from limpet.cavity.nearness import Nearness, nearness
 from limpet.cavity.offsets import offsets

@@ -10,7 +10,8 @@ import numpy as np
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.scenes.registry import Scene, load
-from limpet.simulation import Settings, Simulation
+from limpet.settings import Settings
+from limpet.simulation import Simulation
 from limpet.solver.gauss_seidel import SweepSettings
 
 Array = np.ndarray

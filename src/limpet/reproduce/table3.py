@@ -22,7 +22,8 @@ from limpet.geometry.curved import cropped_cylinder
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.report import StepReport
-from limpet.simulation import Settings, Simulation
+from limpet.settings import Settings
+from limpet.simulation import Simulation
 from limpet.world import World
 
 Array = np.ndarray

@@ -11,7 +11,8 @@ import numpy as np
 from limpet.record.history import Row, column, flatten, up_direction
 from limpet.record.summary import Summary, summarise
 from limpet.scenes.registry import Scene
-from limpet.simulation import Settings, Simulation
+from limpet.settings import Settings
+from limpet.simulation import Simulation
 
 Array = np.ndarray
 

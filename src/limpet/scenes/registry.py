@@ -67,7 +67,8 @@ class Scene:
 
     def simulation(self, **settings: Any) -> Simulation:
         """The scene, ready to step; `settings` are those of limpet.Settings."""
-        from limpet.simulation import Settings, Simulation
+        from limpet.settings import Settings
+        from limpet.simulation import Simulation
 
         own = {"sealing": self.parameters.sealing, "ring": self.parameters.ring}
         return Simulation(self.world, h=self.h, settings=Settings(**{**own, **settings}))

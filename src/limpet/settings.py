@@ -1,0 +1,35 @@
+"""How a step is computed; the physics stands in the World."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from limpet.cavity.ring import Ring, RingModel, ring_model
+from limpet.errors import LimpetError, require_positive
+from limpet.solver.gauss_seidel import SweepSettings
+from limpet.solver.newton import NewtonSettings
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Distances, tolerances and models of a step; the defaults are right for nearly all."""
+
+    sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
+    alarm: float = 1e-4  # [m] contacts within this, or 1.2 sealing, and what a step covers count
+    ring: RingModel = Ring.OUTER  # where in the contact ring the pressure ends, or a share 0 to 1
+    remesh: float = 0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
+    union_every_step: bool = False
+    warm_start: bool = True
+    all_vertices: bool = False  # contacts also in the middle of rigid flat faces: redundant
+    give: float = (
+        1e-5  # of a contact's own compliance, added to it: redundant ones share their load
+    )
+    solver: NewtonSettings | SweepSettings = field(default_factory=NewtonSettings)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ring", ring_model(self.ring))
+        require_positive("remesh", self.remesh)
+        require_positive("sealing", self.sealing, " m")
+        require_positive("alarm", self.alarm, " m")
+        if not 0.0 <= self.give < 1.0:
+            raise LimpetError(f"give = {self.give:g}: expected a small number, 1e-5 is the default")
