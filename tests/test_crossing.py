@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import limpet.simulation
+import limpet.collision.keeper
 from limpet.scenes.registry import load
 
 
@@ -14,5 +14,5 @@ def deepest() -> float:
 
 def test_crossing_edges_are_parted_in_the_step_they_meet(monkeypatch) -> None:
     assert deepest() < 2.5e-5
-    monkeypatch.setattr(limpet.simulation, "CROSSING", 1.0)  # as if nobody looked
+    monkeypatch.setattr(limpet.collision.keeper, "CROSSING", 1.0)  # as if nobody looked
     assert deepest() > 5e-5

@@ -21,6 +21,7 @@ class Settings:
     union_every_step: bool = False
     warm_start: bool = True
     all_vertices: bool = False  # contacts also in the middle of rigid flat faces: redundant
+    every_contact: bool = False  # solve for all within the alarm distance, not those about to touch
     give: float = (
         1e-5  # of a contact's own compliance, added to it: redundant ones share their load
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -17,8 +17,9 @@ from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
 from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
-from limpet.collision.contacts import EDGE_EDGE, Contacts, edge_pairs
-from limpet.collision.detect import closing_speeds, collider, detect
+from limpet.collision.contacts import Contacts, contact_keys
+from limpet.collision.detect import collider
+from limpet.collision.keeper import ContactKeeper
 from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
 from limpet.constraints.rows import contact_forces, stack_rows
 from limpet.errors import DivergedError, LimpetError, require_positive
@@ -27,13 +28,11 @@ from limpet.settings import Settings
 from limpet.solver.bilateral import Eliminated, eliminate
 from limpet.solver.gauss_seidel import Solution, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
-from limpet.solver.warm_start import Memory, contact_keys
+from limpet.solver.warm_start import Memory
 from limpet.world import World
 
 Array = np.ndarray
 
-OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
-CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
 RETRIES = 4  # solves of a step with more contacts when some were missed
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
 
@@ -64,17 +63,20 @@ class Simulation:
         ]
         order = sorted(range(len(soft)), key=lambda i: not soft[i])  # soft bodies bear the contacts
         names = [b.name for b in self.bodies]
-        self._pairs = [
+        pairs = [
             (a, b)
             for k, a in enumerate(order)
             for b in order[k + 1 :]
             if world.may_touch(names[a], names[b])
         ]
-        self._movable = np.array([b.movable for b in self.bodies])
         self._friction = np.zeros((len(soft), len(soft)))
-        for a, b in self._pairs:
+        for a, b in pairs:
             mu = world.friction_between(self.bodies[a].name, self.bodies[b].name)
             self._friction[a, b] = self._friction[b, a] = mu
+        self._touch = ContactKeeper(
+            self._colliders, pairs, np.array([b.movable for b in self.bodies]), self.offset,
+            max(self.settings.alarm, 1.2 * self.settings.sealing), self.settings.every_contact,
+        )  # fmt: skip
         self._cavities = CavityKeeper(
             join_walls(surfaces), [c.shape.tree for c in self._colliders], np.array(soft, float),
             self.settings.sealing, self.settings.ring, self.settings.remesh,
@@ -119,11 +121,13 @@ class Simulation:
         clock, h, world = _Clock(self.clock), self.h, self.world
         before = [b.momentum() for b in self.bodies]
         start = [b.get_state() for b in self.bodies]
+        last_velocity = self._surface_velocities()
         x, contacts = self._ahead or self._detect()  # at x, found at the end of the last step
         clock.lap("collision")
 
         for body in self.bodies:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
+        free = self._surface_velocities()
         clock.lap("free")
 
         self._air, remeshed = self._cavities.update(  # P 4, eq 15
@@ -132,104 +136,88 @@ class Simulation:
         cavities = self._air.cavities
         clock.lap("cavities")
 
-        contacts = self._effective(contacts)
+        contacts = self._touch.effective(contacts)
+        solved = self._touch.soon(contacts, last_velocity, h)
         for attempt in range(1 + RETRIES):
-            rows, gaps = stack_rows(
-                self.offset, contacts, [(c.mesh.support, c.gradient) for c in cavities],
-                self._ties, x,
-            )  # fmt: skip
-            problem, tied = self._problem(rows, gaps, contacts, cavities)  # P eq 7, 10
-            clock.lap("compliance")
-
-            solution = self._solve(problem, contacts, cavities)  # P algorithm 2
-            multipliers = tied.complete(solution.multipliers) if tied else solution.multipliers
-            clock.lap("solve")
-
-            force = rows_transpose_times(rows.start, rows.vertex, rows.vector, multipliers, len(x))
-            for i, body in enumerate(self.bodies):  # P eq 3
-                body.apply(h * force[self.offset[i] : self.offset[i + 1]])
             # V' while H still stands for where the bodies are: a rigid one turns as it advances
-            rates = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
+            used, solution, force, rates = self._respond(x, free, contacts, solved, cavities, clock)
             for body in self.bodies:
                 body.advance(h)
             clock.lap("correct")
 
             self._ahead = self._detect()
+            after = self._touch.effective(self._ahead[1])
+            missed = self._touch.missed(contacts, after)
+            crossed = self._touch.crossed(contacts, after, x)
             clock.lap("collision")
-            after = self._effective(self._ahead[1])
-            missed = self._missed(contacts, after)
-            crossed = self._crossed(contacts, after, x)
             if attempt == RETRIES or not (missed or len(crossed)):
                 break
             reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
             for body, state in zip(self.bodies, start):
                 body.set_state(state)
-                body.apply(np.zeros((body.n_surface, 3)))
             if missed:  # something came from afar: look further
-                contacts = self._effective(self._detect(reach)[1])
+                contacts = self._touch.effective(self._detect(reach)[1])
+                solved = self._touch.soon(contacts, last_velocity, h)
             contacts = Contacts.join([contacts, crossed])
+            solved = np.concatenate([solved, np.ones(len(crossed), bool)])
 
-        k = len(contacts)
+        k = len(used)
         pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
         self._air, gas = self._cavities.close(
             self._air, pressures, rates[3 * k : len(solution.multipliers)], h,
-            contacts, solution.multipliers[: 3 * k : 3],
+            used, solution.multipliers[: 3 * k : 3],
         )  # fmt: skip
-        self._contacts = contacts
-        self._forces = contact_forces(contacts.normal, solution.multipliers)
+        self._contacts = used
+        self._forces = contact_forces(used.normal, solution.multipliers)
         self.steps += 1
         self.time = self.steps * h
         clock.lap("correct")
         return self._report(clock.phases, solution, gas, before, force, remeshed)
 
     def _detect(self, reach: float | None = None) -> tuple[Array, Contacts]:
-        """Surface positions and the contacts there, within the alarm distance.
-
-        What moves fast comes from further away within a step; `reach` [m] looks that far, and also
-        at vertices that do not face the other body.
-        """
+        """Surface positions and the contacts there."""
         where = [b.surface_positions() for b in self.bodies]
-        base = max(self.settings.alarm, 1.2 * self.settings.sealing)
-        if reach is None:
-            speeds = closing_speeds([b.surface_velocities() for b in self.bodies], self._pairs)
-            alarm = [base + self.h * speed for speed in speeds]
-        else:
-            alarm = [base + reach] * len(self._pairs)
-        contacts = detect(self._colliders, where, self._pairs, alarm, facing=reach is None)
-        return np.concatenate(where), contacts
+        velocities = [b.surface_velocities() for b in self.bodies]
+        return np.concatenate(where), self._touch.find(where, velocities, self.h, reach)
 
-    def _effective(self, contacts: Contacts) -> Contacts:
-        """The contacts that can carry a force: at least one of the two bodies gives way."""
-        moves = self._movable[contacts.body_a] | self._movable[contacts.body_b]
-        return contacts if moves.all() else contacts.take(moves)
+    def _respond(
+        self, x: Array, free: Array, contacts: Contacts, solved: Array,
+        cavities: tuple[Trapped, ...], clock: _Clock,
+    ) -> tuple[Contacts, Solution, Array, Array]:  # fmt: skip
+        """Solve for the contacts `solved` (k,) and all others that would close if left out.
 
-    def _missed(self, used: Contacts, after: Contacts) -> bool:
-        """Whether a vertex that made no contact before the step is inside a body after it."""
-        deep = after.gap < -OVERLAP
-        if not deep.any():
-            return False
-        found = contact_keys(after, self.offset)[deep]
-        return bool((~np.isin(found[found >= 0], contact_keys(used, self.offset))).any())
+        x, free (n, 3): where the vertices are, and their velocities without any multiplier.
 
-    def _crossed(self, used: Contacts, after: Contacts, x: Array) -> Contacts:
-        """Edges that came to cross within the step, as they meet after it, with their gap at x."""
-        deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
-        if len(deep) == 0:
-            return deep
-        known = set(map(tuple, edge_pairs(used.take(used.kind == EDGE_EDGE), self.offset)))
-        fresh = [tuple(pair) not in known for pair in edge_pairs(deep, self.offset)]
-        new = deep.take(np.array(fresh))
-        a = x[self.offset[new.body_a][:, None] + new.vertices_a]
-        b = x[self.offset[new.body_b][:, None] + new.vertices_b]
-        apart = np.einsum("kj,kji->ki", new.weights_a, a) - np.einsum(
-            "kj,kji->ki", new.weights_b, b
-        )
-        return replace(new, gap=np.einsum("ki,ki->k", new.normal, apart))
+        Returns the contacts solved for, their multipliers, the forces on all vertices and the rate
+        of each row.
+        """
+        while True:
+            used = contacts.take(solved)
+            rows, gaps = stack_rows(
+                self.offset, used, [(c.mesh.support, c.gradient) for c in cavities], self._ties, x
+            )
+            u = rows_times(rows.start, rows.vertex, rows.vector, free) + gaps / self.h
+            problem, tied = self._problem(rows, u, used, cavities)  # P eq 7, 10
+            clock.lap("compliance")
+
+            solution = self._solve(problem, used, cavities)  # P algorithm 2
+            multipliers = tied.complete(solution.multipliers) if tied else solution.multipliers
+            clock.lap("solve")
+
+            force = rows_transpose_times(rows.start, rows.vertex, rows.vector, multipliers, len(x))
+            for i, body in enumerate(self.bodies):  # P eq 3
+                body.apply(self.h * force[self.offset[i] : self.offset[i + 1]])
+            v = self._surface_velocities()
+            late = self._touch.late(contacts, solved, v, self.h)
+            clock.lap("correct")
+            if not late.any():
+                return used, solution, force, rows_times(rows.start, rows.vertex, rows.vector, v)
+            solved = solved | late
 
     def _problem(
-        self, rows: Rows, gaps: Array, contacts: Contacts, cavities: tuple[Trapped, ...]
+        self, rows: Rows, free: Array, contacts: Contacts, cavities: tuple[Trapped, ...]
     ) -> tuple[Problem, Eliminated | None]:
-        """W = h sum of the bodies' H A^-1 H^T, and what the rows would do without multipliers.
+        """W = h sum of the bodies' H A^-1 H^T, and `free` (r,), what the rows do without it.
 
         Ties hold whatever the laws do, so the laws see bodies that are tied already.
         """
@@ -241,8 +229,6 @@ class Simulation:
                 if len(its):
                     parts.append((index, body.compliance(its)))
         reduced = join(parts, n, h)
-        free = rows_times(rows.start, rows.vertex, rows.vector, self._surface_velocities())
-        free += gaps / h
         tied: Eliminated | None = None
         if len(self._ties):
             n = 3 * k + len(cavities)
@@ -323,7 +309,7 @@ class Simulation:
             pushed = force[self.offset[i] : self.offset[i + 1]].sum(axis=0)
             inertia = (after - before[i]) / h + b.mass_damping * after
             miss = inertia - b.mass * gravity - pushed - wrench[:3]
-            worst = max(worst, float(np.abs(miss).max()))
+            worst = float(np.maximum(worst, np.abs(miss).max()))  # a NaN stays
         if not np.isfinite(worst):
             raise DivergedError(
                 f"step {self.steps} at {self.time:.4g} s: positions left the finite; "

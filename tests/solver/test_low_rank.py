@@ -128,7 +128,7 @@ def test_a_scene_runs_alike_either_way(monkeypatch):
     }  # fmt: skip
     for many in (0.0, np.inf):
         monkeypatch.setattr(simulation, "MANY_ROWS", many)
-        settings = Settings(all_vertices=True, give=1e-4)
+        settings = Settings(all_vertices=True, every_contact=True, give=1e-4)
         scene = load("ground", parameters)
         reports = list(Simulation(scene.world, h=scene.h, settings=settings).run(0.5))
         assert all(r.converged for r in reports)

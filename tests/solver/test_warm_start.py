@@ -8,8 +8,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limpet.collision.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts
-from limpet.solver.warm_start import Memory, contact_keys
+from limpet.collision.contacts import (
+    EDGE_EDGE,
+    FACE_VERTEX,
+    VERTEX_FACE,
+    Contacts,
+    contact_keys,
+)
+from limpet.solver.warm_start import Memory
 
 
 def unit(rng, k):
@@ -69,13 +75,21 @@ def test_forces_keep_their_direction_when_the_normal_turns_and_never_pull():
     assert memory.recall(keys, -up, np.zeros(0, np.int64))[0] == 0.0
 
 
-def test_edge_contacts_are_not_remembered():
-    rng = np.random.default_rng(3)
-    keys, normal = np.array([-1, 6, -1]), unit(rng, 3)
-    memory = Memory.of(keys, normal, np.zeros(0, np.int64), multipliers(rng, 3, 0))
-    found = memory.recall(keys, normal, np.zeros(0, np.int64)).reshape(3, 3)
-    np.testing.assert_array_equal(found[[0, 2]], 0.0)
-    assert found[1, 0] > 0.0
+def test_edges_are_known_by_their_ends_whichever_comes_first():
+    pair = Contacts(
+        body_a=np.zeros(3, np.int32),
+        body_b=np.ones(3, np.int32),
+        vertices_a=np.array([[1, 2, 1], [2, 1, 2], [1, 3, 1]], np.int32),
+        weights_a=np.zeros((3, 3)),
+        vertices_b=np.array([[4, 5, 4], [5, 4, 5], [4, 5, 4]], np.int32),
+        weights_b=np.zeros((3, 3)),
+        gap=np.zeros(3),
+        normal=unit(np.random.default_rng(3), 3),
+        kind=np.full(3, EDGE_EDGE, np.int8),
+    )
+    keys = contact_keys(pair, np.array([0, 10, 40000]))
+    assert keys[0] == keys[1] != keys[2]
+    assert np.all(keys < 0)
 
 
 def test_keys_name_the_vertex_and_the_other_body():
@@ -94,7 +108,7 @@ def test_keys_name_the_vertex_and_the_other_body():
     )
     offset = np.array([0, 10, 20, 30])
     keys = contact_keys(plain, offset)
-    assert keys[3] == -1
+    assert keys[3] < 0  # edges: told from vertices by their sign
     assert len(set(keys)) == 4  # one vertex against two bodies; vertex 5 of a and vertex 5 of b
     # the face on the other side may change from step to step
     slid = replace(plain, vertices_b=plain.vertices_b + (kinds == VERTEX_FACE)[:, None].astype(int))

@@ -6,20 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.collision.contacts import EDGE_EDGE, FACE_VERTEX, Contacts
 from limpet.constraints.rows import contact_forces, tangents
 
 Array = np.ndarray
-
-
-def contact_keys(contacts: Contacts, offset: Array) -> Array:
-    """(k,) int64: a vertex contact is known by its vertex and the other body; -1 for edges."""
-    corner_a = contacts.vertices_a[:, 0].astype(np.int64) + offset[contacts.body_a]
-    corner_b = contacts.vertices_b[:, 0].astype(np.int64) + offset[contacts.body_b]
-    by_b = contacts.kind == FACE_VERTEX
-    vertex = np.where(by_b, corner_b, corner_a)
-    other = np.where(by_b, contacts.body_a, contacts.body_b)
-    return np.where(contacts.kind == EDGE_EDGE, -1, vertex * (len(offset) + 1) + other)
 
 
 @dataclass(frozen=True)
@@ -52,7 +41,7 @@ class Memory:
         lam = np.zeros((k, 3))
         if len(self.keys) and k:
             place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            known = (self.keys[place] == keys) & (keys >= 0)
+            known = self.keys[place] == keys
             force = np.where(known[:, None], self.forces[place], 0.0)
             first, second = tangents(normal)
             lam[:, 0] = np.maximum(0.0, np.einsum("ki,ki->k", force, normal))

@@ -1,0 +1,108 @@
+"""Which contacts a step is solved for, and which it turns out to have needed.
+
+All contacts within the alarm distance are known, but few of them touch within the step. It is
+solved for those that are about to; if another one would close, it joins and the step is solved
+again. A contact left out satisfies its law with no force, so the solution is that of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numba import njit
+
+from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
+from limpet.collision.detect import Collider, closing_speeds, detect
+
+Array = np.ndarray
+
+OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
+CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
+SOON = 3e-5  # [m] contacts that come this near if nothing accelerates are solved for from the start
+CLOSED = 1e-13  # [m] of overlap in the linear prediction that is round-off
+
+
+@njit(cache=True)
+def _speeds(first_a, vertices_a, weights_a, first_b, vertices_b, weights_b, normal, v) -> Array:
+    """(k,) How fast each gap opens, for v (n, 3) of all vertices."""
+    out = np.zeros(len(normal))
+    for c in range(len(normal)):
+        for j in range(3):
+            a, b = v[first_a[c] + vertices_a[c, j]], v[first_b[c] + vertices_b[c, j]]
+            for i in range(3):
+                out[c] += normal[c, i] * (weights_a[c, j] * a[i] - weights_b[c, j] * b[i])
+    return out
+
+
+@dataclass(frozen=True)
+class ContactKeeper:
+    """The pairs of bodies that may touch, and how near counts."""
+
+    colliders: Sequence[Collider]
+    pairs: Sequence[tuple[int, int]]
+    movable: Array  # (bodies,) bool
+    offset: Array  # (bodies + 1,) where each body's vertices begin
+    alarm: float  # [m]
+    every: bool = False  # solve for all contacts within the alarm distance from the start
+
+    def find(
+        self, where: list[Array], velocities: list[Array], h: float, reach: float | None = None
+    ) -> Contacts:
+        """The contacts within the alarm distance.
+
+        What moves fast comes from further away within a step; `reach` [m] looks that far, and also
+        at vertices that do not face the other body.
+        """
+        if reach is None:
+            alarm = [self.alarm + h * s for s in closing_speeds(velocities, self.pairs)]
+        else:
+            alarm = [self.alarm + reach] * len(self.pairs)
+        return detect(self.colliders, where, self.pairs, alarm, facing=reach is None)
+
+    def effective(self, contacts: Contacts) -> Contacts:
+        """The contacts that can carry a force: at least one of the two bodies gives way."""
+        moves = self.movable[contacts.body_a] | self.movable[contacts.body_b]
+        return contacts if moves.all() else contacts.take(moves)
+
+    def gaps_after(self, contacts: Contacts, v: Array, h: float) -> Array:
+        """(k,) [m] once all vertices have moved by h v."""
+        return contacts.gap + h * self._opening(contacts, v)
+
+    def soon(self, contacts: Contacts, v: Array, h: float) -> Array:
+        """(k,) bool: whether a contact touches within h, or nearly, if the velocities stay."""
+        if self.every:
+            return np.ones(len(contacts), bool)
+        return ~(np.minimum(contacts.gap, self.gaps_after(contacts, v, h)) >= SOON)  # nor a NaN
+
+    def late(self, contacts: Contacts, solved: Array, v: Array, h: float) -> Array:
+        """(k,) bool: contacts to be solved for as well, as one of them would close with v."""
+        gaps = self.gaps_after(contacts, v, h)
+        if not np.any(gaps[~solved] < -CLOSED):
+            return np.zeros(len(contacts), bool)
+        return ~solved & (gaps < SOON)
+
+    def missed(self, known: Contacts, after: Contacts) -> bool:
+        """Whether a vertex that made no contact before the step is inside a body after it."""
+        deep = after.gap < -OVERLAP
+        if not deep.any():
+            return False
+        found = contact_keys(after, self.offset)[deep]
+        return bool((~np.isin(found[found >= 0], contact_keys(known, self.offset))).any())
+
+    def crossed(self, known: Contacts, after: Contacts, x: Array) -> Contacts:
+        """Edges that came to cross within the step, as they meet after it, with their gap at x."""
+        deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
+        if len(deep) == 0:
+            return deep
+        fresh = ~np.isin(contact_keys(deep, self.offset), contact_keys(known, self.offset))
+        new = deep.take(fresh)
+        return replace(new, gap=self._opening(new, x))
+
+    def _opening(self, c: Contacts, v: Array) -> Array:
+        """normal . (v of the point on a less v of the point on b), (k,)."""
+        return _speeds(
+            self.offset[c.body_a], c.vertices_a, c.weights_a,
+            self.offset[c.body_b], c.vertices_b, c.weights_b, c.normal, v,
+        )  # fmt: skip
