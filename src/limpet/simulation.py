@@ -17,7 +17,7 @@ from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
 from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.mesh import positions as cavity_positions
-from limpet.collision.contacts import Contacts, contact_keys
+from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
 from limpet.collision.detect import collider
 from limpet.collision.keeper import ContactKeeper
 from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
@@ -46,6 +46,7 @@ class State:
     bodies: tuple[dict[str, Array], ...]
     air: AirBook
     memory: Memory
+    edges: Contacts  # pairs of edges that carried a force
 
 
 class Simulation:
@@ -87,7 +88,8 @@ class Simulation:
         self.steps, self.time = 0, 0.0
         self._air = AirBook()
         self._memory = Memory.empty()
-        self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
+        self._edges = self._contacts = Contacts.none()
+        self._forces = np.zeros((0, 3))
         self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
@@ -137,6 +139,7 @@ class Simulation:
         clock.lap("cavities")
 
         contacts = self._touch.effective(contacts)
+        contacts = Contacts.join([contacts, self._touch.still_crossing(self._edges, contacts, x)])
         solved = self._touch.soon(contacts, last_velocity, h)
         for attempt in range(1 + RETRIES):
             # V' while H still stands for where the bodies are: a rigid one turns as it advances
@@ -168,6 +171,8 @@ class Simulation:
             used, solution.multipliers[: 3 * k : 3],
         )  # fmt: skip
         self._contacts = used
+        pressed = solution.multipliers[: 3 * k : 3] > 0.0
+        self._edges = used.take(pressed & (used.kind == EDGE_EDGE))
         self._forces = contact_forces(used.normal, solution.multipliers)
         self.steps += 1
         self.time = self.steps * h
@@ -351,6 +356,7 @@ class Simulation:
             tuple(b.get_state() for b in self.bodies),
             self._air,
             self._memory,
+            self._edges,
         )
 
     def restore(self, state: State) -> None:
@@ -369,7 +375,7 @@ class Simulation:
                     raise LimpetError(f"the state does not fit '{body.name}': another mesh or kind")
             body.set_state(arrays)
         self.steps, self.time = state.step, state.step * self.h
-        self._air, self._memory = state.air, state.memory
+        self._air, self._memory, self._edges = state.air, state.memory, state.edges
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
         self._ahead = None
 

@@ -111,6 +111,35 @@ def _ridge_normal(
 
 
 @njit(cache=True)
+def crossing_again(ends_x: Array, ends_y: Array, normal: Array) -> tuple[Array, Array, Array]:
+    """Pairs of edges that were in contact with `normal` (k, 3), where they cross now.
+
+    ends_x, ends_y (k, 2, 3). Returns places along the two edges (k, 2), normals (k, 3) and gaps
+    (k,); inf where they have slid off each other.
+    """
+    k = len(normal)
+    place, turned, gap = np.zeros((k, 2)), normal.copy(), np.full(k, np.inf)
+    for c in range(k):
+        x0, x1, y0, y1 = (
+            point(ends_x[c], 0), point(ends_x[c], 1), point(ends_y[c], 0), point(ends_y[c], 1)
+        )  # fmt: skip
+        along_x, along_y = sub(x1, x0), sub(y1, y0)
+        n = cross(along_x, along_y)
+        sine2 = dot(n, n) / (dot(along_x, along_x) * dot(along_y, along_y))
+        s, t = closest_on_segments(x0, x1, y0, y1)
+        if sine2 < CROSSING * CROSSING or min(s, t, 1.0 - s, 1.0 - t) < INTERIOR:
+            continue
+        n = unit(n)
+        if dot(n, point(normal, c)) < 0.0:
+            n = scale(-1.0, n)
+        r = add(sub(x0, y0), sub(scale(s, along_x), scale(t, along_y)))
+        place[c, 0], place[c, 1], gap[c] = s, t, dot(n, r)
+        for i in range(3):
+            turned[c, i] = n[i]
+    return place, turned, gap
+
+
+@njit(cache=True)
 def edge_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float
 ) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from numba import njit
 
 from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
 from limpet.collision.detect import Collider, closing_speeds, detect
+from limpet.collision.edges import crossing_again
 
 Array = np.ndarray
 
@@ -99,6 +100,25 @@ class ContactKeeper:
         fresh = ~np.isin(contact_keys(deep, self.offset), contact_keys(known, self.offset))
         new = deep.take(fresh)
         return replace(new, gap=self._opening(new, x))
+
+    def still_crossing(self, last: Contacts, found: Contacts, x: Array) -> Contacts:
+        """Pairs of edges that carried a force and are not among those found, where they are now.
+
+        A soft surface that another one lies on is flat there, so that its edges are no ridges and
+        are not looked for; without the contact they would cross, and be found again.
+        """
+        known = contact_keys(found, self.offset)
+        gone = last.take(~np.isin(contact_keys(last, self.offset), known))
+        ends_a = x[self.offset[gone.body_a][:, None] + gone.vertices_a[:, :2]]
+        ends_b = x[self.offset[gone.body_b][:, None] + gone.vertices_b[:, :2]]
+        place, normal, gap = crossing_again(ends_a, ends_b, gone.normal)
+        s, t, none = place[:, 0], place[:, 1], np.zeros(len(gone))
+        now = replace(
+            gone, normal=normal, gap=gap,
+            weights_a=np.stack([1.0 - s, s, none], axis=1),
+            weights_b=np.stack([1.0 - t, t, none], axis=1),
+        )  # fmt: skip
+        return now.take(gap < self.alarm)
 
     def _opening(self, c: Contacts, v: Array) -> Array:
         """normal . (v of the point on a less v of the point on b), (k,)."""

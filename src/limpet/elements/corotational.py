@@ -84,6 +84,57 @@ def load(
                 turned[g, 3 * a + i] = root * (rg[i, 0] * g0 + rg[i, 1] * g1 + rg[i, 2] * g2)
 
 
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def turning_axes(stretch: Array, pressure: float, mu: float, axes: Array) -> int:
+    """Columns of `axes` whose outer squares add up to G, the stiffness against turns at a point.
+
+    About principal axis n it is (sigma_i + sigma_j)/(s_i + s_j) = mu + (p - 2 mu)/(tr U - s_n), so
+    G = mu I + (p - 2 mu) (tr U I - U)^-1 for the left stretch U, where that is positive: its
+    Cholesky factor will do. Where it is negative nothing is left, and where it is neither its
+    positive part is taken by axes. Returns how many columns; U is lost.
+    """
+    trace = stretch[0, 0] + stretch[1, 1] + stretch[2, 2]
+    k00, k11, k22 = trace - stretch[0, 0], trace - stretch[1, 1], trace - stretch[2, 2]
+    k01, k02, k12 = -stretch[0, 1], -stretch[0, 2], -stretch[1, 2]
+    c00, c01, c02 = k11 * k22 - k12 * k12, k02 * k12 - k01 * k22, k01 * k12 - k02 * k11
+    det = k00 * c00 + k01 * c01 + k02 * c02
+    if k00 > 0.0 and k00 * k11 > k01 * k01 and det > 0.0:  # no two stretches cancel
+        f = (pressure - 2.0 * mu) / det
+        g00, g01, g02 = mu + f * c00, f * c01, f * c02
+        g11 = mu + f * (k00 * k22 - k02 * k02)
+        g12 = f * (k01 * k02 - k00 * k12)
+        g22 = mu + f * (k00 * k11 - k01 * k01)
+        minor = g00 * g11 - g01 * g01
+        whole = (
+            g00 * (g11 * g22 - g12 * g12)
+            + g01 * (g02 * g12 - g01 * g22)
+            + g02 * (g01 * g12 - g02 * g11)
+        )
+        if g00 < 0.0 and minor > 0.0 and whole < 0.0:
+            return 0
+        if g00 > 0.0 and minor > 0.0 and whole > 0.0:
+            l00 = np.sqrt(g00)
+            l10, l20 = g01 / l00, g02 / l00
+            l11 = np.sqrt(minor) / l00
+            l21 = (g12 - l10 * l20) / l11
+            l22 = np.sqrt(whole / minor)
+            axes[0, 0], axes[0, 1], axes[0, 2] = l00, 0.0, 0.0
+            axes[1, 0], axes[1, 1], axes[1, 2] = l10, l11, 0.0
+            axes[2, 0], axes[2, 1], axes[2, 2] = l20, l21, l22
+            return 3
+    symmetric_eigen(stretch, axes)
+    used = 0
+    for n in range(3):
+        s1, s2 = stretch[(n + 1) % 3, (n + 1) % 3], stretch[(n + 2) % 3, (n + 2) % 3]
+        tension = mu * (s1 + s2 - 2.0) + pressure  # half of sigma_i + sigma_j
+        if tension > 0.0 and s1 + s2 > 0.0:
+            root = np.sqrt(tension / (s1 + s2))
+            for i in range(3):
+                axes[i, used] = root * axes[i, n]
+            used += 1
+    return used
+
+
 @njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def resist_turning(
     f: Array, r: Array, pressure: Array, mu: float, turned: Array, rows: Array, work: Array
@@ -98,19 +149,14 @@ def resist_turning(
                 stretch[i, j] = (
                     f[g, i, 0] * r[g, j, 0] + f[g, i, 1] * r[g, j, 1] + f[g, i, 2] * r[g, j, 2]
                 )
-        symmetric_eigen(stretch, axes)
-        for n in range(3):
-            s1, s2 = stretch[(n + 1) % 3, (n + 1) % 3], stretch[(n + 2) % 3, (n + 2) % 3]
-            tension = mu * (s1 + s2 - 2.0) + pressure[g]  # half of sigma_i + sigma_j
-            if tension > 0.0 and s1 + s2 > 0.0:
-                root = np.sqrt(tension / (s1 + s2))
-                e0, e1, e2 = root * axes[0, n], root * axes[1, n], root * axes[2, n]
-                for a in range(0, size, 3):
-                    t0, t1, t2 = turned[g, a], turned[g, a + 1], turned[g, a + 2]
-                    rows[used, a] = e1 * t2 - e2 * t1
-                    rows[used, a + 1] = e2 * t0 - e0 * t2
-                    rows[used, a + 2] = e0 * t1 - e1 * t0
-                used += 1
+        for n in range(turning_axes(stretch, pressure[g], mu, axes)):
+            e0, e1, e2 = axes[0, n], axes[1, n], axes[2, n]
+            for a in range(0, size, 3):
+                t0, t1, t2 = turned[g, a], turned[g, a + 1], turned[g, a + 2]
+                rows[used, a] = e1 * t2 - e2 * t1
+                rows[used, a + 1] = e2 * t0 - e0 * t2
+                rows[used, a + 2] = e0 * t1 - e1 * t0
+            used += 1
     return used
 
 
@@ -154,6 +200,44 @@ def scatter(
                         out[i, j] += factor * v
                     else:
                         out[j, i] += factor * v
+
+
+@njit(cache=True, fastmath={"contract"}, inline="always")
+def scatter_point(
+    slots: Array, turned: Array, rows: Array, used: int, laplace: Array, mu: float, lam: float,
+    factor: float, values: Array,
+) -> None:  # fmt: skip
+    """The same as `gram` and `scatter` for a cell of one point, block by block: less to move."""
+    k = len(laplace)
+    for a in range(k):
+        a0, a1, a2 = turned[3 * a], turned[3 * a + 1], turned[3 * a + 2]
+        for b in range(a + 1):
+            b0, b1, b2 = turned[3 * b], turned[3 * b + 1], turned[3 * b + 2]
+            shear, both = mu * laplace[a, b], lam + mu
+            v00, v11, v22 = both * a0 * b0 + shear, both * a1 * b1 + shear, both * a2 * b2 + shear
+            v01, v10 = lam * a0 * b1 + mu * a1 * b0, lam * a1 * b0 + mu * a0 * b1
+            v02, v20 = lam * a0 * b2 + mu * a2 * b0, lam * a2 * b0 + mu * a0 * b2
+            v12, v21 = lam * a1 * b2 + mu * a2 * b1, lam * a2 * b1 + mu * a1 * b2
+            for n in range(used):
+                r0, r1, r2 = rows[n, 3 * a], rows[n, 3 * a + 1], rows[n, 3 * a + 2]
+                s0, s1, s2 = rows[n, 3 * b], rows[n, 3 * b + 1], rows[n, 3 * b + 2]
+                v00, v01, v02 = v00 + r0 * s0, v01 + r0 * s1, v02 + r0 * s2
+                v10, v11, v12 = v10 + r1 * s0, v11 + r1 * s1, v12 + r1 * s2
+                v20, v21, v22 = v20 + r2 * s0, v21 + r2 * s1, v22 + r2 * s2
+            slot = slots[a, b]
+            if slot < 0:
+                slot = -1 - slot
+                v01, v10, v02, v20, v12, v21 = v10, v01, v20, v02, v21, v12
+            out = values[slot]
+            out[0, 0] += factor * v00
+            out[0, 1] += factor * v01
+            out[0, 2] += factor * v02
+            out[1, 0] += factor * v10
+            out[1, 1] += factor * v11
+            out[1, 2] += factor * v12
+            out[2, 0] += factor * v20
+            out[2, 1] += factor * v21
+            out[2, 2] += factor * v22
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -223,9 +307,14 @@ def _assemble(
         if c > 0:
             mean_rows(weights[e], shape, roots[e], turned, bulk, rows[used : used + c])
             used += c
-        gram(turned, q, outer)
-        gram(rows, used, more)
-        scatter(slots[e], outer, more, laplace[e], mu_tangent, lam_tangent, factor, values)
+        if q == 1:
+            scatter_point(
+                slots[e], turned[0], rows, used, laplace[e], mu_tangent, lam_tangent, factor, values
+            )
+        else:
+            gram(turned, q, outer)
+            gram(rows, used, more)
+            scatter(slots[e], outer, more, laplace[e], mu_tangent, lam_tangent, factor, values)
 
 
 def assemble(
