@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from limpet.bodies.motion import Motion, rising_times
 from limpet.errors import LimpetError
@@ -19,6 +20,19 @@ Array = np.ndarray
 
 REACHED = 1e-6  # [m], [rad] what the inverse kinematics may miss
 SAMPLES = 20  # of each straight move of the tool: between them the joints turn evenly
+
+
+@njit(cache=True)
+def _poses(origins: Array, axes: Array, angles: Array) -> tuple[Array, Array]:
+    """Rotations (j, 3, 3) and shifts (j, 3) of the links from their places at rest."""
+    turns, shifts = np.empty((len(axes), 3, 3)), np.empty((len(axes), 3))
+    turn, shift = np.eye(3), np.zeros(3)
+    for k in range(len(axes)):
+        r = rotation_matrix(axes[k], angles[k])
+        shift = shift + turn @ (origins[k] - r @ origins[k])
+        turn = turn @ r
+        turns[k], shifts[k] = turn, shift
+    return turns, shifts
 
 
 @dataclass(frozen=True)
@@ -31,14 +45,7 @@ class Arm:
 
     def poses(self, angles: Array) -> list[tuple[Array, Array]]:
         """(rotation, shift) of each link from its place at rest; link i follows joint i."""
-        turn, shift = np.eye(3), np.zeros(3)
-        out = []
-        for origin, axis, angle in zip(self.origins, self.axes, angles):
-            r = rotation_matrix(axis, float(angle))
-            shift = shift + turn @ (origin - r @ origin)
-            turn = turn @ r
-            out.append((turn, shift))
-        return out
+        return list(zip(*_poses(self.origins, self.axes, angles)))
 
     def tool_pose(self, angles: Array) -> tuple[Array, Array]:
         """(rotation from rest, place [m]) of the tool's point."""

@@ -59,6 +59,18 @@ def _rigid_rows(start: Array, vertex: Array, vector: Array, arms: Array) -> Arra
 
 
 @njit(cache=True)
+def _turned(points: Array, turn: Array) -> Array:
+    """Points (n, 3) turned by a quaternion."""
+    r = quaternion_matrix(turn)
+    out = np.empty_like(points)
+    for i in range(len(points)):
+        p = points[i]
+        for d in range(3):
+            out[i, d] = r[d, 0] * p[0] + r[d, 1] * p[1] + r[d, 2] * p[2]
+    return out
+
+
+@njit(cache=True)
 def _carried(v: Array, w: Array, arms: Array) -> Array:
     """v + w x r at the end of each arm r, (n, 3)."""
     out = np.empty_like(arms)
@@ -121,7 +133,7 @@ class RigidBody:
         self._drive = np.zeros(6)  # and with them
 
     def _arms(self) -> Array:
-        return self.local @ quaternion_matrix(self.turn).T
+        return _turned(self.local, self.turn)
 
     def surface_positions(self) -> Array:
         return self._arms() + self.centre

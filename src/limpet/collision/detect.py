@@ -16,7 +16,7 @@ from limpet.collision.collider import Collider, Shape, collider
 from limpet.collision.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts
 from limpet.collision.edges import edge_rows
 from limpet.collision.vertices import vertex_rows
-from limpet.geometry.bvh import refit
+from limpet.geometry.bvh import Tree, refit
 
 Array = np.ndarray
 
@@ -43,23 +43,41 @@ def _contact_rows(
     return np.concatenate((i0, i1, i2)), np.concatenate((v0, v1, v2))
 
 
-def _apart(x: Array, y: Array, distance: float) -> bool:
-    """Whether the boxes round two sets of points are farther apart than that."""
-    return bool(
-        np.any(x.min(axis=0) > y.max(axis=0) + distance)
-        or np.any(y.min(axis=0) > x.max(axis=0) + distance)
-    )
+@njit(cache=True)
+def _apart(x: Tree, y: Tree, distance: float) -> bool:
+    """Whether the boxes round two surfaces are farther apart than that."""
+    for d in range(3):
+        if x.lower[0, d] > y.upper[0, d] + distance or y.lower[0, d] > x.upper[0, d] + distance:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _speeds(v: Array) -> tuple[Array, float, float]:
+    """Mean velocity, the largest distance from it, and the largest speed."""
+    n, mean = len(v), np.zeros(3)
+    for i in range(n):
+        for d in range(3):
+            mean[d] += v[i, d] / n
+    spread = most = 0.0
+    for i in range(n):
+        off = whole = 0.0
+        for d in range(3):
+            off += (v[i, d] - mean[d]) ** 2
+            whole += v[i, d] ** 2
+        spread, most = max(spread, off), max(most, whole)
+    return mean, np.sqrt(spread), np.sqrt(most)
 
 
 def closing_speeds(velocities: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> list[float]:
     """How fast the surfaces of each pair can come together at most [m/s]."""
-    mean = [v.mean(axis=0) for v in velocities]
-    spread = [float(np.sqrt(((v - m) ** 2).sum(axis=1).max())) for v, m in zip(velocities, mean)]
-    most = [float(np.sqrt((v * v).sum(axis=1).max())) for v in velocities]
-    return [
-        min(float(np.linalg.norm(mean[a] - mean[b])) + spread[a] + spread[b], most[a] + most[b])
-        for a, b in pairs
-    ]
+    body = [_speeds(v) for v in velocities]
+    out = []
+    for a, b in pairs:
+        (mean_a, spread_a, most_a), (mean_b, spread_b, most_b) = body[a], body[b]
+        off = float(np.linalg.norm(mean_a - mean_b))
+        out.append(min(off + spread_a + spread_b, most_a + most_b))
+    return out
 
 
 def detect(
@@ -84,7 +102,7 @@ def detect(
     parts = []
     within = [alarm] * len(pairs) if isinstance(alarm, float) else alarm
     for (a, b), far in zip(pairs, within):
-        if _apart(where[a], where[b], far):
+        if _apart(colliders[a].shape.tree, colliders[b].shape.tree, far):
             continue
         rows = _contact_rows(
             where[a], colliders[a].shape, where[b], colliders[b].shape, far, facing

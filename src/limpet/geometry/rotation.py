@@ -152,50 +152,67 @@ def symmetric_eigen(a: Array, vectors: Array) -> None:
                     vectors[i, p], vectors[i, q] = c * vp - s * vq, s * vp + c * vq
 
 
+@njit(cache=True)
 def quaternion_matrix(q: Array) -> Array:
     """Rotation matrix of a unit quaternion (w, x, y, z)."""
     w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    r = np.empty((3, 3))
+    r[0, 0], r[0, 1], r[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    r[1, 0], r[1, 1], r[1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    r[2, 0], r[2, 1], r[2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+    return r
 
 
+@njit(cache=True)
 def quaternion_product(p: Array, q: Array) -> Array:
-    pw, pv, qw, qv = p[0], p[1:], q[0], q[1:]
-    return np.concatenate([[pw * qw - pv @ qv], pw * qv + qw * pv + np.cross(pv, qv)])
+    """The turn q, then the turn p."""
+    out = np.empty(4)
+    out[0] = p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3]
+    out[1] = p[0] * q[1] + q[0] * p[1] + p[2] * q[3] - p[3] * q[2]
+    out[2] = p[0] * q[2] + q[0] * p[2] + p[3] * q[1] - p[1] * q[3]
+    out[3] = p[0] * q[3] + q[0] * p[3] + p[1] * q[2] - p[2] * q[1]
+    return out
 
 
+@njit(cache=True)
 def rotation_vector_quaternion(w: Array) -> Array:
     """exp of a rotation vector [rad] as a unit quaternion."""
-    angle = float(np.linalg.norm(w))
+    angle = np.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
     half = 0.5 * angle
     sinc = 0.5 if angle < 1e-8 else np.sin(half) / angle
-    return np.concatenate([[np.cos(half)], sinc * np.asarray(w)])
+    out = np.empty(4)
+    out[0] = np.cos(half)
+    for i in range(3):
+        out[1 + i] = sinc * w[i]
+    return out
 
 
+@njit(cache=True)
 def rotation_matrix(axis: Array, angle: float) -> Array:
     """Rotation by `angle` [rad] about `axis` (need not be a unit vector)."""
-    a = np.asarray(axis, dtype=float)
-    return quaternion_matrix(rotation_vector_quaternion(a / np.linalg.norm(a) * angle))
+    size = np.sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2])
+    return quaternion_matrix(rotation_vector_quaternion(axis * (angle / size)))
 
 
+@njit(cache=True)
 def rotation_vector(r: Array) -> Array:
     """The rotation vector (3,) [rad] of a rotation matrix, at most half a turn long."""
     # Shepperd: divide by the largest of the four, so that no digits are lost at any angle
-    squares = np.array([np.trace(r), *np.diag(r)])
-    k = int(np.argmax(squares))
-    if k == 0:
-        q = np.array([1.0 + squares[0], r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
+    trace = r[0, 0] + r[1, 1] + r[2, 2]
+    q = np.empty(4)
+    if trace >= max(r[0, 0], r[1, 1], r[2, 2]):
+        q[0] = 1.0 + trace
+        q[1], q[2], q[3] = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
     else:
-        i, j, m = k - 1, k % 3, (k + 1) % 3
-        q = np.empty(4)
+        i = 0
+        if r[1, 1] > r[0, 0]:
+            i = 1
+        if r[2, 2] > r[i, i]:
+            i = 2
+        j, m = (i + 1) % 3, (i + 2) % 3
         q[0] = r[m, j] - r[j, m]
         q[1 + i] = 1.0 + r[i, i] - r[j, j] - r[m, m]
         q[1 + j], q[1 + m] = r[j, i] + r[i, j], r[m, i] + r[i, m]
-    q = q / (np.linalg.norm(q) * (1.0 if q[0] >= 0.0 else -1.0))
-    size = float(np.linalg.norm(q[1:]))
+    q /= np.sqrt((q * q).sum()) * (1.0 if q[0] >= 0.0 else -1.0)
+    size = np.sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return q[1:] * (2.0 if size < 1e-12 else 2.0 * np.arctan2(size, q[0]) / size)
