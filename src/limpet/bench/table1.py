@@ -57,7 +57,7 @@ ROWS = (
         111.96,
         56.55,
         (16.52, 0.57, 6.91, 26.58, 1.96),
-        {"cube_element": "hex8", "divisions": 6, "finer": 1},
+        {"cube_element": "hex8", "divisions": 6, "layers": 5, "finer": 1, "nodes": 450},
     ),
     Row(
         "bunny",

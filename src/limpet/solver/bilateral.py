@@ -2,7 +2,8 @@
 
 With rows c (laws) and b (bilateral) of W = B S B^T, u_b = f_b + W_bc lam_c + W_bb lam_b = 0 gives
 lam_b. What is left for the laws is B_c S' B_c^T with S' = S - S B_b^T W_bb^-1 B_b S: the same
-problem, on bodies that are tied together.
+problem, on bodies that are tied together. Where the laws have fewer rows than there are coordinates
+the rows themselves serve as coordinates: B_c = I, S = W_cc.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cholesky, solve_triangular
 
 from limpet.bodies.reduced import Reduced, half_product, rows_times_columns, transpose_times
 
@@ -23,25 +24,35 @@ class Eliminated:
 
     compliance: Reduced  # of the c rows of the laws
     free: Array  # (c,)
-    _inverse: Array  # W_bb^-1 B_b S (b, q)
-    _inverse_free: Array  # W_bb^-1 f_b (b,)
+    _lower: Array  # L of W_bb = L L^T
+    _half: Array  # L^-1 B_b S (b, q)
+    _half_free: Array  # L^-1 f_b (b,)
 
     def complete(self, multipliers: Array) -> Array:
         """(c,) of the laws -> (c + b,) of all rows."""
         r = self.compliance
         pushed = transpose_times(r.start, r.column, r.value, multipliers, len(r.s))
-        return np.concatenate([multipliers, -(self._inverse_free + self._inverse @ pushed)])
+        held = self._half_free + self._half @ pushed
+        ties = solve_triangular(self._lower, held, lower=True, trans="T", check_finite=False)
+        return np.concatenate([multipliers, -ties])
 
 
 def eliminate(w: Reduced, free: Array, c: int) -> Eliminated:
     """Take the rows from c on, which must hold with equality, out of the problem."""
-    laws = Reduced(w.start[: c + 1], w.column, w.value, w.s)
-    ties = w.start[c:] - w.start[c], w.column[w.start[c] :], w.value[w.start[c] :]
-    half = half_product(*ties, w.s)  # B_b S
-    factor = cho_factor(rows_times_columns(*ties, half), lower=True, check_finite=False)
-    solved = cho_solve(factor, np.column_stack([half, free[c:]]), check_finite=False)
-    inverse, inverse_free = np.ascontiguousarray(solved[:, :-1]), solved[:, -1].copy()
-    s = w.s - half.T @ inverse
-    moved = rows_times_columns(laws.start, laws.column, laws.value, (half.T @ inverse_free)[None])
-    tied = Reduced(laws.start, laws.column, laws.value, 0.5 * (s + s.T))
-    return Eliminated(tied, free[:c] - moved[0], inverse, inverse_free)
+    if c < len(w.s):
+        full = w.dense()
+        s, product, own = full[:c, :c], full[c:, :c], full[c:, c:]
+        start = np.arange(c + 1, dtype=np.int32)
+        laws = Reduced(start, start[:-1], np.ones(c), s)
+    else:
+        laws = Reduced(w.start[: c + 1], w.column, w.value, w.s)
+        ties = w.start[c:] - w.start[c], w.column[w.start[c] :], w.value[w.start[c] :]
+        s, product = w.s, half_product(*ties, w.s)  # B_b S
+        own = rows_times_columns(*ties, product)
+    lower = cholesky(own, lower=True, check_finite=False)
+    right = np.column_stack([product, free[c:]])
+    solved = solve_triangular(lower, right, lower=True, check_finite=False)
+    half, half_free = np.ascontiguousarray(solved[:, :-1]), solved[:, -1].copy()
+    tied = Reduced(laws.start, laws.column, laws.value, s - half.T @ half)
+    moved = rows_times_columns(laws.start, laws.column, laws.value, (half.T @ half_free)[None])
+    return Eliminated(tied, free[:c] - moved[0], lower, half, half_free)
