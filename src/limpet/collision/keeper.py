@@ -89,32 +89,37 @@ class ContactKeeper:
         deep = after.gap < -OVERLAP
         if not deep.any():
             return False
-        found = contact_keys(after, self.offset)[deep]
-        return bool((~np.isin(found[found >= 0], contact_keys(known, self.offset))).any())
+        vertices = after.take(deep & (after.kind != EDGE_EDGE))
+        return not self.among(vertices, known).all()
 
     def crossed(self, known: Contacts, after: Contacts, x: Array) -> Contacts:
         """Edges that came to cross within the step, as they meet after it, with their gap at x."""
         deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
         if len(deep) == 0:
             return deep
-        fresh = ~np.isin(contact_keys(deep, self.offset), contact_keys(known, self.offset))
-        new = deep.take(fresh)
+        new = deep.take(~self.among(deep, known))
         return replace(new, gap=self._opening(new, x))
 
-    def still_crossing(self, last: Contacts, found: Contacts, x: Array) -> Contacts:
-        """Pairs of edges that carried a force and are not among those found, where they are now.
+    def among(self, contacts: Contacts, others: Contacts) -> Array:
+        """(k,) bool: whether each contact is one of the others, too."""
+        return np.isin(contact_keys(contacts, self.offset), contact_keys(others, self.offset))
+
+    def with_more(self, contacts: Contacts, others: Contacts) -> Contacts:
+        """The contacts, and those of the others that they lack."""
+        return Contacts.join([contacts, others.take(~self.among(others, contacts))])
+
+    def still_crossing(self, last: Contacts, x: Array) -> Contacts:
+        """Pairs of edges that carried a force, where they are now.
 
         A soft surface that another one lies on is flat there, so that its edges are no ridges and
         are not looked for; without the contact they would cross, and be found again.
         """
-        known = contact_keys(found, self.offset)
-        gone = last.take(~np.isin(contact_keys(last, self.offset), known))
-        ends_a = x[self.offset[gone.body_a][:, None] + gone.vertices_a[:, :2]]
-        ends_b = x[self.offset[gone.body_b][:, None] + gone.vertices_b[:, :2]]
-        place, normal, gap = crossing_again(ends_a, ends_b, gone.normal)
-        s, t, none = place[:, 0], place[:, 1], np.zeros(len(gone))
+        ends_a = x[self.offset[last.body_a][:, None] + last.vertices_a[:, :2]]
+        ends_b = x[self.offset[last.body_b][:, None] + last.vertices_b[:, :2]]
+        place, normal, gap = crossing_again(ends_a, ends_b, last.normal)
+        s, t, none = place[:, 0], place[:, 1], np.zeros(len(last))
         now = replace(
-            gone, normal=normal, gap=gap,
+            last, normal=normal, gap=gap,
             weights_a=np.stack([1.0 - s, s, none], axis=1),
             weights_b=np.stack([1.0 - t, t, none], axis=1),
         )  # fmt: skip
