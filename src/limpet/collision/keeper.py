@@ -15,7 +15,7 @@ from numba import njit
 
 from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
 from limpet.collision.detect import Collider, closing_speeds, detect
-from limpet.collision.edges import crossing_again
+from limpet.collision.edges import kept_rows
 
 Array = np.ndarray
 
@@ -109,21 +109,18 @@ class ContactKeeper:
         return Contacts.join([contacts, others.take(~self.among(others, contacts))])
 
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
-        """Pairs of edges that carried a force, where they are now.
-
-        A soft surface that another one lies on is flat there, so that its edges are no ridges and
-        are not looked for; without the contact they would cross, and be found again.
-        """
-        ends_a = x[self.offset[last.body_a][:, None] + last.vertices_a[:, :2]]
-        ends_b = x[self.offset[last.body_b][:, None] + last.vertices_b[:, :2]]
-        place, normal, gap = crossing_again(ends_a, ends_b, last.normal)
-        s, t, none = place[:, 0], place[:, 1], np.zeros(len(last))
-        now = replace(
-            last, normal=normal, gap=gap,
-            weights_a=np.stack([1.0 - s, s, none], axis=1),
-            weights_b=np.stack([1.0 - t, t, none], axis=1),
-        )  # fmt: skip
-        return now.take(gap < self.alarm)
+        """The pairs of edges among `last`, where they meet now."""
+        parts, offset = [Contacts.none()], self.offset
+        pairs = np.unique(np.stack([last.body_a, last.body_b], axis=1), axis=0)
+        for a, b in pairs.tolist():
+            own = last.take((last.body_a == a) & (last.body_b == b))
+            rows = kept_rows(
+                x[offset[a] : offset[a + 1]], self.colliders[a].shape,
+                x[offset[b] : offset[b + 1]], self.colliders[b].shape,
+                own.vertices_a[:, :2], own.vertices_b[:, :2], self.alarm,
+            )  # fmt: skip
+            parts.append(Contacts.of_rows(a, b, *rows))
+        return Contacts.join(parts)
 
     def _opening(self, c: Contacts, v: Array) -> Array:
         """normal . (v of the point on a less v of the point on b), (k,)."""
