@@ -87,6 +87,16 @@ def outside_seeds(
 
 
 @njit(cache=True)
+def next_to(start: Array, neighbours: Array, which: Array) -> Array:
+    """(n,) bool: the vertices with a neighbour among those of `which` (n,) bool."""
+    out = np.zeros(len(which), dtype=np.bool_)
+    for v in range(len(which)):
+        for e in range(start[v], start[v + 1]):
+            out[v] |= which[neighbours[e]]
+    return out
+
+
+@njit(cache=True)
 def _classify(
     start: Array, neighbours: Array, contact: Array, border: Array
 ) -> tuple[Array, Array, int]:
