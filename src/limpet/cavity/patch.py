@@ -1,17 +1,21 @@
 """A recess of one body becomes a closed cavity mesh, without a union.
 
-Its wall is made of the carrier's own triangles inside the seal line. Each loop in which they end is
-closed by a patch on the body that it lies on: rings of points between the loop and its centre, each
-carried by the nearest place of that body. On a flat body volume and wrench are exact, however the
-loop runs and whatever lies within (a contact inside the cavity has a loop of its own, which takes
-away what the outer patch covers too much). On a curved one they are off as a polygon with LEVELS
-segments from rim to centre is. A hole in the other body is covered as if it were filled.
+Its wall is made of the carrier's own triangles inside the seal line. The other side is
+- on one other body, the wall's image: each of its vertices at the nearest place of that body;
+- on several, a patch for each loop in which the wall ends (a ring between two plates has two):
+  rings of points between the loop and its centre, each at the nearest place of a body.
+Between a loop and the other side go bridging triangles (P 4.2).
+
+On a flat body volume and wrench are exact, however the loops run. On a curved one they are those of
+a surface with as many facets as the wall has, or as the patch has LEVELS; what the wall touches
+bounds no volume either way. A hole in the other body is covered, not followed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -22,7 +26,7 @@ from limpet.cavity.ring import Candidate
 
 Array = np.ndarray
 
-LEVELS = 6  # rings of points in a patch: on a dome of 30 degrees the volume is 1 % off
+LEVELS = 6  # rings of points in a patch
 
 
 def recess_mesh(
@@ -39,19 +43,29 @@ def recess_mesh(
     triangles, bridges = [wall], [np.zeros(len(wall), dtype=bool)]
     vertices, weights = [np.column_stack([used] * 3)], [np.eye(3)[np.zeros(len(used), int)]]
     count = len(used)
-    for loop in _loops(wall, len(used)):
-        edge = x[used[loop]]
-        rim, rim_weights, place = _land(walls, x, others, closest, edge)
+    loops = _loops(wall, count)
+    if len(others) == 1:
+        image, image_weights, _ = _land(walls, x, others, closest, x[used])
+        vertices.append(image)
+        weights.append(image_weights)
+        strips = [_strip(loop, loop + count) for loop in loops]
+        triangles += [wall[:, ::-1] + np.int32(count), *strips]
+        bridges += [np.zeros(len(wall), dtype=bool), *(np.ones(len(s), bool) for s in strips)]
+        loops = []
+    for loop in loops:
+        rim, rim_weights, place = _land(walls, x, others, closest, x[used[loop]])
         centre = place.mean(axis=0)
         steps = np.arange(LEVELS - 1, 0, -1)[:, None, None] / LEVELS
         between = (centre + steps * (place - centre)).reshape(-1, 3)
         rest, rest_weights, _ = _land(walls, x, others, closest, np.vstack([between, centre]))
         vertices += [rim, rest]
         weights += [rim_weights, rest_weights]
-        strips, is_bridge = _patch(loop, count)
-        triangles.append(strips)
-        bridges.append(is_bridge)
+        levels = count + np.arange(len(loop) * LEVELS).reshape(LEVELS, -1)
         count += len(rim) + len(rest)
+        middle = np.full(len(loop), count - 1)
+        rings = [_strip(*pair) for pair in pairwise([*levels, middle])]
+        triangles += [_strip(loop, levels[0]), *rings]
+        bridges += [np.ones(2 * len(loop), bool), *(np.zeros(len(r), bool) for r in rings)]
     corners, support, slot = with_support(
         np.concatenate(vertices).astype(np.int32), np.concatenate(weights)
     )
@@ -122,27 +136,7 @@ def _walk(tail: Array, head: Array, n: int) -> tuple[Array, Array]:
     return order, start[:loops].copy()
 
 
-@njit(cache=True)
-def _patch(loop: Array, first: int) -> tuple[Array, Array]:
-    """Triangles from a loop of k vertices to its patch, whose points begin at `first`.
-
-    There are k on the rim, then k on each further level, then the centre. Also which are bridging.
-    """
-    k = len(loop)
-    centre = first + LEVELS * k
-    out = np.empty((k * (2 * LEVELS + 1), 3), dtype=np.int32)
-    bridge = np.zeros(len(out), dtype=np.bool_)
-    m = 0
-    for i in range(k):
-        j = (i + 1) % k
-        a, b = loop[i], loop[j]
-        for level in range(LEVELS):  # from the loop to the rim, and inward from level to level
-            c, d = first + level * k + i, first + level * k + j
-            out[m, 0], out[m, 1], out[m, 2] = b, a, c
-            out[m + 1, 0], out[m + 1, 1], out[m + 1, 2] = b, c, d
-            bridge[m] = bridge[m + 1] = level == 0
-            m += 2
-            a, b = c, d
-        out[m, 0], out[m, 1], out[m, 2] = b, a, centre
-        m += 1
-    return out, bridge
+def _strip(one: Array, two: Array) -> Array:
+    """Triangles (2 k, 3) between two loops of k vertices, one over the other."""
+    a, b, c, d = one, np.roll(one, -1), two, np.roll(two, -1)
+    return np.concatenate([np.column_stack([b, a, c]), np.column_stack([b, c, d])]).astype(np.int32)
