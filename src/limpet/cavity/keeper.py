@@ -15,9 +15,10 @@ from limpet.cavity.gas import Atmosphere, Gas, mixed
 from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import ConstantLimit, Seal
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
-from limpet.cavity.nearness import Nearness, carried_nearness, nearness
+from limpet.cavity.nearness import Nearness, nearness
 from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
 from limpet.cavity.recess import detect_recesses
+from limpet.cavity.ridges import nearness_on_ridges
 from limpet.cavity.ring import Ring, RingModel, count_parts, ring_vertices
 from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
@@ -109,7 +110,7 @@ class CavityKeeper:
         time [s]: at the start of the step. elastic (bodies, 2): energy [J] and volume [m^3] of the
         soft bodies, if the limit of the pressure asks for it.
         """
-        near = self._near(contacts)
+        near = self._near(contacts, x)
         group = groups(contacts, self.sealing, [c.mesh for c in book.cavities], len(self.lead))
         pattern = self._pattern(near, book)
         if len(book.pattern) == 0:
@@ -228,9 +229,9 @@ class CavityKeeper:
         book = replace(book, cavities=tuple(cavities), vented=book.vented + vented, load=load)
         return book, tuple(reports)
 
-    def _near(self, contacts: Contacts) -> Nearness:
+    def _near(self, contacts: Contacts, x: Array) -> Nearness:
         if self.finder is Finder.CLASSIFIER:
-            return carried_nearness(contacts, self.walls, self.sealing)
+            return nearness_on_ridges(contacts, self.walls, self.sealing, x)
         return nearness(contacts, self.walls)
 
     def _pattern(self, near: Nearness, book: AirBook) -> Array:

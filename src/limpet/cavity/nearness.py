@@ -49,57 +49,6 @@ def nearness(contacts: Contacts, walls: Walls) -> Nearness:
     return replace(first, second=second if np.isfinite(second.gap).any() else None)
 
 
-def carried_nearness(contacts: Contacts, walls: Walls, sealing: float) -> Nearness:
-    """Nearness in which closed contacts on an edge count for both of its ends.
-
-    A ring that lies on a ridge is closed to air (gaps below `sealing` [m]) though none of its
-    vertices is near: the ridge crosses its edges. A contact amid a face closes nothing by itself;
-    the line that it lies on leaves the face over an edge. Nor does one on an edge of which an end
-    is closed anyway: that end stands for it.
-    """
-    near = nearness(contacts, walls)
-    gap, away, face, weights = (a.copy() for a in (near.gap, near.away, near.face, near.weights))
-    _carry(
-        contacts.body_a, contacts.body_b, contacts.vertices_a, contacts.weights_a,
-        contacts.vertices_b, contacts.weights_b, contacts.gap, contacts.normal, walls.offset,
-        near.gap, sealing, gap, away, face, weights,
-    )  # fmt: skip
-    return Nearness(gap, away, face, weights, near.second)
-
-
-@njit(cache=True)
-def _carry(
-    body_a: Array, body_b: Array, vertices_a: Array, weights_a: Array, vertices_b: Array,
-    weights_b: Array, gap: Array, normal: Array, offset: Array, alone: Array,
-    sealing: float, nearest: Array, away: Array, face: Array, weights: Array,
-) -> None:  # fmt: skip
-    """Count contacts on edges for the ends (in place). alone (N,): the gaps of vertices only."""
-    for k in range(len(gap)):
-        if gap[k] >= sealing:
-            continue
-        for side in range(2):
-            if side == 0:
-                own, other, sign = offset[body_a[k]], body_b[k], 1.0
-                p, wp, f, wf = vertices_a[k], weights_a[k], vertices_b[k], weights_b[k]
-            else:
-                own, other, sign = offset[body_b[k]], body_a[k], -1.0
-                p, wp, f, wf = vertices_b[k], weights_b[k], vertices_a[k], weights_a[k]
-            ends, closed = 0, False
-            for i in range(3):
-                ends += wp[i] > 1e-9
-                closed |= wp[i] > 1e-9 and alone[own + p[i]] < sealing
-            if ends != 2 or closed:
-                continue
-            for i in range(3):
-                v = own + p[i]
-                if wp[i] > 1e-9 and gap[k] < nearest[v]:
-                    nearest[v] = gap[k]
-                    for j in range(3):
-                        away[v, j] = sign * normal[k, j]
-                        face[v, j] = offset[other] + f[j]
-                        weights[v, j] = wf[j]
-
-
 @njit(cache=True)
 def _nearest(
     body_a: Array,

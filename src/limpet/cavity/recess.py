@@ -31,8 +31,9 @@ from limpet.cavity.classify import NO_REGION, classify, next_to, outside_seeds
 from limpet.cavity.detect import NOT_MAPPED, Detection, candidate_of, mean_detection, settle
 from limpet.cavity.leak import vertex_areas
 from limpet.cavity.mesh import CavityMesh, Walls, volume
-from limpet.cavity.nearness import Nearness, carried_nearness
+from limpet.cavity.nearness import Nearness
 from limpet.cavity.patch import recess_mesh
+from limpet.cavity.ridges import nearness_on_ridges
 from limpet.cavity.ring import (
     PART,
     Candidate,
@@ -116,7 +117,7 @@ class _Recesses:
         for mesh in previous:
             known[mesh.rings[:, 0], mesh.rings[:, 1]] = True
         leads = (leads & ~known.T) | known
-        near = carried_nearness(contacts, walls, sealing)
+        near = nearness_on_ridges(contacts, walls, sealing, self.x)
         self.other = walls.body[near.face[:, 0]]
         self.area = vertex_areas(walls.triangles, self.x)
         self._classify(near, leads, inner)
