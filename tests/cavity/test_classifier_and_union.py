@@ -108,3 +108,15 @@ def test_a_hole_through_the_plate_is_covered_by_the_classifier(kit):
     push = kit.gradient(mesh, scene.x)[scene.part(1)].sum(axis=0)
     assert push == pytest.approx([0.0, 0.0, -kit.polygon(0.017)], abs=1e-15)
     assert by_union(scene).cavities == ()
+
+
+@pytest.mark.parametrize("apart", [-1e-3, 1e-3])
+def test_two_blocks_seal_a_cup_only_where_they_touch(kit, apart):
+    def half(sign):
+        x, t = kit.block(cells=4)
+        y = x.copy()
+        y[:, 0] = sign * (0.03 + apart / 2 + x[:, 0])
+        return y, (t if sign > 0 else t[:, ::-1].copy())
+
+    scene = kit.scene(kit.cup(sectors=SECTORS), half(1), half(-1))
+    assert len(by_classes(scene).cavities) == len(by_union(scene).cavities) == int(apart < 0)

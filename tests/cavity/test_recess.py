@@ -197,6 +197,14 @@ def test_the_inner_surface_may_be_named(kit):
     assert by_classes(scene, inner=inner).cavities == ()
 
 
+def test_a_hollow_within_a_body_is_no_cavity(kit):
+    (x, t), (y, u) = kit.block(4), kit.block(2, size=0.03)
+    hollow = np.concatenate([x, 0.5 * y + np.array([0.0, 0.0, -0.01])])
+    body = (hollow, np.concatenate([t, u[:, ::-1] + len(x)]).astype(np.int32))
+    below = kit.block()[0] + np.array([0.0, 0.0, -0.03]), kit.block()[1]
+    assert by_classes(kit.scene(body, below)).cavities == ()
+
+
 def test_the_unions_own_cut_is_refused(kit):
     scene = kit.scene(kit.cup(), kit.block())
     with pytest.raises(LimpetError, match="history"):

@@ -2,22 +2,20 @@
 
 Of two bodies in contact the one that leads is the cup, unless nothing is inside on it; then the
 other one. Its contacts, within the sealing distance, and its surface graph say what is inside
-(`classify.py`); the ring model places the seal line as it
-does for the union (`ring.py`); the mesh is closed by patches on the other bodies (`patch.py`). What
-results is the same record as from the union, so that air, gradient and reports know no difference.
+(`classify.py`); the ring model places the seal line as it does for the union (`ring.py`); the mesh
+is closed on the other bodies (`patch.py`). What results is the same record as from the union, so
+that air, gradient and reports know no difference.
 
 Where the two may differ, because only one side is looked at, and only at its vertices:
 
-- leaks finer than the cup's vertices (a narrow groove, a slit between two blocks): the union opens,
-  the classifier stays closed; coarser ones open both;
+- leaks finer than the cup's vertices (a narrow groove): the union opens, the classifier stays
+  closed; wider ones open both. The line may pass from one body to another only where these touch;
+- gaps of a few sealing distances over a finely meshed body: the union moves its vertices, too, and
+  may close with some of them what the cup's leave open;
 - a passage in the other body (a hole in the plate): the union follows it, and opens if it leads
   out; the classifier covers it, as if a tube were fixed there: the plate of A;
-- a part of the cup that bulges (a plug in a bore): what is cut off there encloses no recess, and
-  the classifier sees none;
 - cavities that pass through another body (a tunnel between two cups) are one for the union, and one
   for each cup here.
-
-Whenever it is the ring of vertices that opens, the union is open as well.
 """
 
 from __future__ import annotations
@@ -123,6 +121,7 @@ class _Recesses:
         self._classify(near, leads, inner)
         touching = self._touching(near.gap < sealing)
         idle = leads & (touching | touching.T) & ~known & ~self._bearing()
+        self.joined = touching | touching.T  # (n, n) bool: bodies without a slit between them
         if idle.any():  # nothing is inside on the body that leads: look at the other one
             self._classify(near, (leads & ~idle) | idle.T, inner)
         if bodies is not None:
@@ -168,13 +167,27 @@ class _Recesses:
     def _meshed(self, division: Division, previous: Sequence[CavityMesh]) -> Detection:
         found = []
         for candidate, sealed in zip(division.candidates, division.sealed):
-            if not sealed:
+            # without a line it is a hollow within the body, which nothing has closed
+            if not sealed or len(candidate.seal_line) == 0 or self._slit(candidate):
                 continue
             mesh = self._mesh(candidate, previous)
             # what is cut off but bulges out of the line round it is no recess
             if candidate.source >= 0 or volume(mesh, self.x) > 0.0:
                 found.append(mesh)
         return settle(found, previous, self.walls, self.near, self.sealing, 0)
+
+    def _slit(self, candidate: Candidate) -> bool:
+        """Whether a seal line passes from one body to another that stands apart from it."""
+        line = candidate.seal_line
+        if (self.other[line] == self.other[line[0]]).all():
+            return False
+        start = self.walls.vertex_start
+        on_line = np.zeros(len(self.x), dtype=bool)
+        on_line[line] = True
+        one = np.repeat(line, start[line + 1] - start[line])
+        two = np.concatenate([self.walls.neighbours[start[v] : start[v + 1]] for v in line])
+        passes = on_line[two] & (self.other[one] != self.other[two])
+        return not self.joined[self.other[one[passes]], self.other[two[passes]]].all()
 
     def _regions(self, candidate: Candidate) -> list[int]:
         """The regions in which a candidate has vertices."""
