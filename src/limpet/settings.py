@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from limpet.cavity.keeper import Finder
 from limpet.cavity.ring import Ring, RingModel, ring_model
-from limpet.errors import LimpetError, require_positive
+from limpet.errors import LimpetError, require_positive, suggest
 from limpet.solver.gauss_seidel import SweepSettings
 from limpet.solver.newton import NewtonSettings
 
@@ -17,6 +18,8 @@ class Settings:
     sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
     alarm: float = 1e-4  # [m] contacts within this, or 1.2 sealing, and what a step covers count
     ring: RingModel = Ring.OUTER  # where in the contact ring the pressure ends, or a share 0 to 1
+    cavities: Finder = Finder.UNION  # how they are found: "union" (P) or "classifier" (A)
+    inner: str | None = None  # region that is a cup's inner surface, for the classifier; or found
     remesh: float = 0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     union_every_step: bool = False
     warm_start: bool = True
@@ -29,6 +32,20 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ring", ring_model(self.ring))
+        if self.cavities not in list(Finder):
+            raise LimpetError(f"cavities = '{self.cavities}'{suggest(str(self.cavities), Finder)}")
+        object.__setattr__(self, "cavities", Finder(self.cavities))
+        by_classes = self.cavities is Finder.CLASSIFIER
+        if by_classes and self.ring is Ring.HISTORY:
+            raise LimpetError(
+                "ring = 'history': only a union cuts so; leave cavities = 'classifier' out, or "
+                "choose another ring"
+            )
+        if self.inner is not None and not by_classes:
+            raise LimpetError(
+                f"inner = '{self.inner}': only the classifier asks for it; add "
+                "cavities = 'classifier', or leave it out"
+            )
         require_positive("remesh", self.remesh)
         require_positive("sealing", self.sealing, " m")
         require_positive("alarm", self.alarm, " m")

@@ -22,7 +22,7 @@ from limpet.collision.detect import collider
 from limpet.collision.keeper import ContactKeeper
 from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
 from limpet.constraints.rows import contact_forces, stack_rows
-from limpet.errors import DivergedError, LimpetError, require_positive
+from limpet.errors import DivergedError, LimpetError, require_positive, suggest
 from limpet.report import CavityReport, SectionFrame, StepReport
 from limpet.settings import Settings
 from limpet.solver.bilateral import Eliminated, eliminate
@@ -83,6 +83,7 @@ class Simulation:
             self.settings.sealing, self.settings.ring, self.settings.remesh,
             self.settings.union_every_step, world.atmosphere,
             [world.breaths.get(b.name) for b in self.bodies], Breath(leak=world.leak),
+            self.settings.cavities, self._inner_surfaces(),
         )  # fmt: skip
         self.clock: Callable[[], float] = perf_counter  # [s] that the phases are timed with
         self.steps, self.time = 0, 0.0
@@ -296,6 +297,21 @@ class Simulation:
                 if isinstance(body, SoftBody):
                     out[i] = body.elastic_energy(), body.fem.volume
         return out
+
+    def _inner_surfaces(self) -> Array | None:
+        """(N,) bool: the vertices of the soft bodies' regions called as Settings.inner says."""
+        name = self.settings.inner
+        if name is None:
+            return None
+        inner = np.zeros(self.offset[-1], dtype=bool)
+        soft = [(i, b.shape) for i, b in enumerate(self.bodies) if isinstance(b, SoftBody)]
+        for i, shape in soft:
+            if name in shape.regions:
+                inner[self.offset[i] + shape.collision.vertices_of(shape.regions[name])] = True
+        if not inner.any():
+            known = {region for _, shape in soft for region in shape.regions}
+            raise LimpetError(f"inner = '{name}': no soft body has it{suggest(name, known)}")
+        return inner
 
     def _surface_velocities(self) -> Array:
         return np.concatenate([b.surface_velocities() for b in self.bodies])

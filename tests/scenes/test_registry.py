@@ -75,6 +75,7 @@ def test_units_of_parameters():
         "duration": "s",
         "sealing": "m",
         "ring": "",
+        "cavities": "",
         "young": "Pa",
         "gap": "m",
         "rings": "",

@@ -8,7 +8,7 @@ union, a new one with two: the first finds it, the second places its edge.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -80,8 +80,14 @@ def detect(
     if ring is not Ring.HISTORY:
         share = outer_share(ring)
         if 0.0 < share < 1.0:
-            at = (walls, x, contacts, sealing)
-            return _mean(*at, share, previous, trees, lead, grows, bodies, pocket)
+
+            def find(
+                model: Ring, before: Sequence[CavityMesh], spread: Sequence[bool] | None
+            ) -> Detection:
+                how = (model, before, trees, lead, spread, bodies, pocket)
+                return detect(walls, x, contacts, sealing, *how)
+
+            return mean_detection(find, share, previous, grows, len(x))
         ring = Ring.OUTER if share else Ring.INNER
     near = nearness(contacts, walls)
     search = _Search(walls, x, near, sealing, ring, trees, lead, bodies, pocket)
@@ -100,7 +106,7 @@ def seal_necks(
     walls: Walls, near: Nearness, sealing: float, cavities: Sequence[CavityMesh]
 ) -> list[tuple[float, int]]:
     """The seal gap of each cavity [m] and the vertex where it is: there the seal will open."""
-    return [narrowest(walls, near, sealing, _candidate(mesh)) for mesh in cavities]
+    return [narrowest(walls, near, sealing, candidate_of(mesh)) for mesh in cavities]
 
 
 def seal_tractions(
@@ -111,10 +117,11 @@ def seal_tractions(
     traction: Array,
 ) -> list[tuple[float, float]]:
     """Of each cavity's weakest leak paths the largest traction, and the sum of all [Pa]."""
-    return [seal_traction(walls, near, sealing, _candidate(mesh), traction) for mesh in cavities]
+    return [seal_traction(walls, near, sealing, candidate_of(mesh), traction) for mesh in cavities]
 
 
-def _candidate(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:
+def candidate_of(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:
+    """What the next detection has to know of a cavity."""
     return Candidate(mesh.rings, mesh.interior, mesh.seal_line, source, grows)
 
 
@@ -152,7 +159,7 @@ class _Search:
         self.centre = self.x[own[walls.body]].mean(axis=0)
 
     def run(self, previous: Sequence[CavityMesh], grows: Sequence[bool] | None) -> Detection:
-        known = [_candidate(m, i, grows is None or grows[i]) for i, m in enumerate(previous)]
+        known = [candidate_of(m, i, grows is None or grows[i]) for i, m in enumerate(previous)]
         # Ringed candidates have a seal line; bare ones, which no vertex graph closes, are whatever
         # the union cuts out.
         ringed = [c for c in known if len(c.seal_line)]
@@ -184,7 +191,7 @@ class _Search:
             bare += [c for c, bad in zip(new, again) if bad]
             ringed = [c for c, ok in zip(ringed, good) if ok]
             ringed += [c for c, bad in zip(new, again) if not bad]
-        return self._settle(found, previous, count + cuts)
+        return settle(found, previous, self.walls, self.near, self.sealing, count + cuts)
 
     def _split(self, known: list[Candidate]) -> tuple[list[Candidate], int]:
         """Replace known cavities that contact has cut in parts by these; also how many unions."""
@@ -317,50 +324,53 @@ class _Search:
         triangle, weights, _ = closest_points(self.trees[body], own, triangles, points, NOT_MAPPED)
         return triangle, weights
 
-    def _settle(
-        self, found: list[CavityMesh], previous: Sequence[CavityMesh], count: int
-    ) -> Detection:
-        """Decide what becomes of previous cavities that no mesh follows.
 
-        A flattened cavity leaves no void, yet it holds its air and its pull until its ring opens.
-        """
-        kept, lost = [], []
-        followed = np.logical_or.reduce(common_air(previous, found, len(self.x)), axis=1)
-        for i, mesh in enumerate(previous):
-            if followed[i]:
-                continue
-            if ring_open(self.walls, self.near, self.sealing, _candidate(mesh)):
-                lost.append((i, Fate.OPEN))
-            elif self.free[mesh.interior].any():
-                lost.append((i, Fate.NO_VOID))
-            else:
-                kept.append(mesh)
-        flags = (False,) * len(found) + (True,) * len(kept)
-        return Detection((*found, *kept), flags, tuple(lost), count)
-
-
-def _mean(
+def settle(
+    found: Sequence[CavityMesh],
+    previous: Sequence[CavityMesh],
     walls: Walls,
-    x: Array,
-    contacts: Contacts,
+    near: Nearness,
     sealing: float,
+    unions: int,
+) -> Detection:
+    """Decide what becomes of previous cavities that no mesh follows.
+
+    A flattened cavity leaves no void, yet it holds its air and its pull until its ring opens.
+    """
+    kept, lost = [], []
+    followed = np.logical_or.reduce(common_air(previous, found, len(near.gap)), axis=1)
+    for i, mesh in enumerate(previous):
+        if followed[i]:
+            continue
+        if ring_open(walls, near, sealing, candidate_of(mesh)):
+            lost.append((i, Fate.OPEN))
+        elif (near.gap[mesh.interior] >= sealing).any():
+            lost.append((i, Fate.NO_VOID))
+        else:
+            kept.append(mesh)
+    flags = (False,) * len(found) + (True,) * len(kept)
+    return Detection((*found, *kept), flags, tuple(lost), unions)
+
+
+# (ring model, previous cavities, whether each may grow) -> what is found with that model
+Find = Callable[[Ring, Sequence[CavityMesh], Sequence[bool] | None], Detection]
+
+
+def mean_detection(
+    find: Find,
     share: float,
     previous: Sequence[CavityMesh],
-    trees: Sequence[Tree] | None,
-    lead: Array | None,
     grows: Sequence[bool] | None,
-    bodies: Sequence[int] | None,
-    pocket: float,
+    n_vertices: int,
 ) -> Detection:
     """A share of the pressure falls at the outer edge of the ring, the rest at the inner one."""
     outer_before = [m.halves[0] if m.halves else m for m in previous]
     inner_before = [half for m in previous for half in (m.halves[1:] or (m,))]
-    where, who = (walls, x, contacts, sealing), (bodies, pocket)
-    outer = detect(*where, Ring.OUTER, outer_before, trees, lead, grows, *who)
-    inner = detect(*where, Ring.INNER, inner_before, trees, lead, None, *who)
+    outer = find(Ring.OUTER, outer_before, grows)
+    inner = find(Ring.INNER, inner_before, None)
     cavities = []
     for mesh in outer.cavities:
-        within = [m for m in inner.cavities if common_air([mesh], [m], len(x)).any()]
+        within = [m for m in inner.cavities if common_air([mesh], [m], n_vertices).any()]
         if within:
             shares = [share] + [1.0 - share] * len(within)
             cavities.append(mean_mesh([mesh, *within], shares))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +17,8 @@ from limpet.cavity.limit import ConstantLimit, Seal
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
 from limpet.cavity.nearness import Nearness, nearness
 from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
+from limpet.cavity.recess import detect_recesses
+from limpet.cavity.ridges import nearness_on_ridges
 from limpet.cavity.ring import Ring, RingModel, count_parts, ring_vertices
 from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
@@ -27,6 +30,13 @@ Array = np.ndarray
 POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
 BARE = 0.2  # of the remeshing limit, where no ring but the union alone places a cavity's edge
 PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
+
+
+class Finder(StrEnum):
+    """How cavities are found."""
+
+    UNION = "union"  # P: the voids in the union of the bodies
+    CLASSIFIER = "classifier"  # A: the vertices of a cup that its contacts part from the outside
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,8 @@ class CavityKeeper:
     atmosphere: Atmosphere
     breaths: Sequence[Breath | None]  # of each body
     otherwise: Breath  # of cavities between bodies without one
+    finder: Finder = Finder.UNION
+    inner: Array | None = None  # (N,) bool, the vertices of named inner surfaces: the classifier's
 
     def update(
         self, book: AirBook, x: Array, contacts: Contacts, time: float, h: float, elastic: Array
@@ -98,7 +110,7 @@ class CavityKeeper:
         time [s]: at the start of the step. elastic (bodies, 2): energy [J] and volume [m^3] of the
         soft bodies, if the limit of the pressure asks for it.
         """
-        near = nearness(contacts, self.walls)
+        near = self._near(contacts, x)
         group = groups(contacts, self.sealing, [c.mesh for c in book.cavities], len(self.lead))
         pattern = self._pattern(near, book)
         if len(book.pattern) == 0:
@@ -217,6 +229,11 @@ class CavityKeeper:
         book = replace(book, cavities=tuple(cavities), vented=book.vented + vented, load=load)
         return book, tuple(reports)
 
+    def _near(self, contacts: Contacts, x: Array) -> Nearness:
+        if self.finder is Finder.CLASSIFIER:
+            return nearness_on_ridges(contacts, self.walls, self.sealing, x)
+        return nearness(contacts, self.walls)
+
     def _pattern(self, near: Nearness, book: AirBook) -> Array:
         known = [c.mesh for c in book.cavities]
         return contact_pattern(self.walls, near, self.sealing, self.lead, known)
@@ -270,12 +287,16 @@ class CavityKeeper:
         """Unite the groups that are due, and hand on the air of their cavities."""
         for name in due:
             mine = [c for c in book.cavities if group[c.mesh.body[0]] == name]
-            found = detect(
+            given = (
                 self.walls, x, contacts, self.sealing, self.ring,
                 [c.mesh for c in mine], self.trees, self.lead,
                 [c.pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for c in mine],
-                np.flatnonzero(group == name).tolist(), POCKET,
+                np.flatnonzero(group == name).tolist(),
             )  # fmt: skip
+            if self.finder is Finder.CLASSIFIER:
+                found = detect_recesses(*given, self.inner)
+            else:
+                found = detect(*given, POCKET)
             others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
             book = self._carry(book, mine, found.cavities, x, contacts)
             cavities = sorted([*others, *book.cavities], key=lambda c: c.id)

@@ -110,7 +110,7 @@ def cup(
     Its mesh is that of `element`, hexahedra of 20 nodes if none is named.
 
     Regions: "top" (the stem's upper face, what a gripper holds), "lip" (its edge), "rim" (the
-    underside next to the lip, where it touches).
+    underside next to the lip, where it touches), "underside" (all of the wall's lower face).
     """
     if not isinstance(profile, (str, CupProfile)):
         raise LimpetError(f"cup profile = {profile!r}: expected a name or a CupProfile")
@@ -183,6 +183,7 @@ def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> Sof
         "top": grid.nodes(lambda i, k: k == order * (1 + STEM_LAYERS)),
         "lip": grid.nodes(lambda i, k: i == end),
         "rim": grid.nodes(lambda i, k: i >= touched and k == 0),
+        "underside": grid.nodes(lambda i, k: k == 0),
     }
     return SoftShape("cup", points, arrays, collision, boundary(arrays), regions)
 

@@ -31,6 +31,10 @@ class Binding:
         """Vertex positions (n, 3) for node positions x."""
         return np.add.reduceat(self.weights[:, None] * x[self.nodes], self.start[:-1], axis=0)
 
+    def vertices_of(self, nodes: Array) -> Array:
+        """The vertices that only these nodes carry."""
+        return np.flatnonzero(np.logical_and.reduceat(np.isin(self.nodes, nodes), self.start[:-1]))
+
 
 @dataclass(frozen=True)
 class SoftShape:

@@ -93,7 +93,7 @@ def sucker(
     """A cup that is emptied by pushing its top in, at about `nodes` nodes or by explicit numbers.
 
     Regions: "top" (the middle of the roof, what is held), "rim" (the end of the wall, where it
-    touches).
+    touches), "underside" (all of its inner face).
     """
     if isinstance(profile, str):
         if profile not in SUCKERS:
@@ -121,6 +121,7 @@ def _revolve(profile: Sucker, kind: str, sectors: int, segments: int) -> SoftSha
     regions = {
         "top": grid.nodes(lambda i, k: i <= order and k == order),
         "rim": grid.nodes(lambda i, k: i == end),
+        "underside": grid.nodes(lambda i, k: k == 0),
     }
     collision = ring_surface(grid, _rings(grid, end), order)
     return SoftShape("sucker", grid.control_points(), arrays, collision, boundary(arrays), regions)

@@ -34,6 +34,7 @@ class SceneParameters(BaseModel):
     duration: Time
     sealing: Length = Field(5e-5, gt=0.0, description="gaps below this are closed to air")
     ring: str = Field("outer", description="where in the contact ring the pressure ends")
+    cavities: str = Field("union", description="how cavities are found: union or classifier")
 
     # Here and not in the types of the fields, because a scene restates `duration` with its default.
     @field_validator("h", "duration")
@@ -70,7 +71,8 @@ class Scene:
         from limpet.settings import Settings
         from limpet.simulation import Simulation
 
-        own = {"sealing": self.parameters.sealing, "ring": self.parameters.ring}
+        told = self.parameters
+        own = {"sealing": told.sealing, "ring": told.ring, "cavities": told.cavities}
         return Simulation(self.world, h=self.h, settings=Settings(**{**own, **settings}))
 
 
