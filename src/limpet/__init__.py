@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from limpet.cavity.ring import Ring
     from limpet.errors import LimpetError
     from limpet.geometry import catalogue as shapes
+    from limpet.geometry.hausdorff import hausdorff
     from limpet.settings import Settings
     from limpet.simulation import Simulation, State
     from limpet.solver.gauss_seidel import SweepSettings
@@ -46,6 +47,7 @@ _NAMES = {
     "TractionPath": "limpet.cavity.limit",
     "Valve": "limpet.cavity.line",
     "World": "limpet.world",
+    "hausdorff": "limpet.geometry.hausdorff",
 }
 _MODULES = {"motion": "limpet.bodies.motion", "shapes": "limpet.geometry.catalogue"}
 
@@ -69,6 +71,7 @@ __all__ = [
     "TractionPath",
     "Valve",
     "World",
+    "hausdorff",
     "motion",
     "shapes",
 ]

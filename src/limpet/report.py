@@ -34,6 +34,7 @@ class CavityReport:
     p_max: float = float("inf")  # [Pa] at which air leaves
     # [Pa] least over leak paths of the largest contact traction; 0 where no limit or leak asks
     seal_traction: float = 0.0
+    area: float = 0.0  # [m^2] that the pressure acts on, projected: of the bodies that carry a ring
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from limpet.collision.detect import collider
 from limpet.collision.keeper import ContactKeeper
 from limpet.constraints.problem import CONTACT, DATA, GAS, REGULATED, LowRank, Problem
 from limpet.constraints.rows import contact_forces, stack_rows
-from limpet.errors import DivergedError, LimpetError, require_positive
+from limpet.errors import DivergedError, LimpetError, require_positive, suggest
+from limpet.geometry.shapes import RigidShape
 from limpet.report import CavityReport, SectionFrame, StepReport
 from limpet.settings import Settings
 from limpet.solver.bilateral import Eliminated, eliminate
@@ -386,6 +387,14 @@ class Simulation:
         self._air, self._memory, self._edges = state.air, state.memory, state.edges
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
         self._ahead = None
+
+    def shape(self, name: str) -> RigidShape:
+        """The surface of a body as it is now: to write, or to compare (limpet.hausdorff)."""
+        if name not in self.world.specs:
+            raise LimpetError(f"there is no body '{name}'{suggest(name, self.world.specs)}")
+        bodies = self.section_frame("").bodies
+        x, triangles = next((x, t) for own, x, t in bodies if own == name)
+        return RigidShape(name, x.copy(), triangles)
 
     def section_frame(self, label: str) -> SectionFrame:
         """What a section through the scene is drawn from: surfaces, contact forces, the cavity."""

@@ -190,3 +190,52 @@ def test_a_hose_keeps_the_books(line, end):
 def test_wrong_lines_are_refused(build, message):
     with pytest.raises(lp.LimpetError, match=message):
         build()
+
+
+def test_what_cannot_hold_a_vacuum_is_refused():
+    world = lp.World()
+    block = world.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="block", position=(0, 0, -1))
+    alien = lp.World().add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="block")
+    with pytest.raises(lp.LimpetError, match="'block': it is not a body of this world"):
+        world.connect(alien, Regulator(1e3))
+    with pytest.raises(lp.LimpetError, match="expected a body of this world, and a Regulator"):
+        world.connect(block, 6e3)
+    with pytest.raises(lp.LimpetError, match="vacuum = 200000 Pa is below absolute zero pressure"):
+        world.connect(block, Pump(1e-4, 2e5))
+    with pytest.raises(lp.LimpetError, match="port = .*: expected three finite numbers"):
+        world.connect(block, Regulator(1e3), port=(0.0, 1.0))
+    world.connect(block, Regulator(1e3))
+    with pytest.raises(lp.LimpetError, match="'block' is on a line already"):
+        world.connect(block, Regulator(1e3))
+    world.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="other")
+    with pytest.raises(lp.LimpetError, match="neither it nor what it can touch has an inner surf"):
+        lp.Simulation(world)
+    world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, 1.0))
+    lp.Simulation(world)  # a bell may come to stand on it
+
+
+def test_a_pump_needs_air_that_keeps_its_temperature_and_a_bare_regulator_not():
+    adiabatic = lp.Atmosphere(exponent=1.4)
+    with pytest.raises(lp.LimpetError, match="exponent = 1.4; pumps and hoses need 1"):
+        gripper(PUMP, 0.1, atmosphere=adiabatic)
+    with pytest.raises(lp.LimpetError, match="pumps and hoses need 1"):
+        gripper(Regulator(1e3), 0.1, line=Line(1e-6), atmosphere=adiabatic)
+    last = gripper(Regulator(1e3), 0.1, atmosphere=adiabatic)[-1]
+    assert last.grippers["bell"].vacuum == pytest.approx(1e3, abs=1e-6)
+
+
+def test_the_cavity_round_the_port_is_on_the_line():
+    """Two bells on one block; the port lies under the second."""
+    world = lp.World()
+    block = world.add_rigid(
+        lp.shapes.box(0.2, 0.06, 0.02, (8, 2, 1)), 1.0, name="block", fixed=True
+    )
+    for name, x in (("left", -0.05), ("right", 0.05)):
+        world.hold(world.add_rigid(bell(), 0.1, name=name, position=(x, 0.0, GAP)))
+    world.connect(block, Regulator(7e3), port=(0.05, 0.0, 0.0))
+    sim = lp.Simulation(world, settings=lp.Settings(sealing=SEALING))
+    for _ in range(3):
+        last = sim.step()
+    assert sorted(P0 - c.pressure for c in last.cavities) == pytest.approx([0.0, 7e3], abs=1e-6)
+    assert last.drives["right"][2] == pytest.approx(0.981 + 7e3 * OUTLINE**2, abs=1e-5)
+    assert last.drives["left"][2] == pytest.approx(0.981, abs=1e-5)

@@ -164,12 +164,11 @@ class CavityKeeper:
         loaded = []
         for c, mesh, seal, (largest, total) in zip(cavities, meshes, seals, paths):
             energy, room = elastic[np.unique(mesh.body)].sum(axis=0)
-            carried = c.gradient[np.isin(self.walls.body[mesh.support], mesh.rings[:, 0])]
             loaded.append(
                 Seal(
                     seal.gap, largest, total, float(energy / room) if room > 0.0 else 0.0,
                     force=float(load[mesh.interior].sum() + load[mesh.seal_line].sum()),
-                    area=float(np.linalg.norm(carried.sum(axis=0))),
+                    area=self._area(c),
                     overpressure=c.pressure - self.atmosphere.pressure,
                 )
             )  # fmt: skip
@@ -226,7 +225,7 @@ class CavityKeeper:
         cavities, reports, vented, leaked = [], [], 0.0, 0.0
         drawn: dict[int, tuple[float, float]] = {}  # by tap: P of its cavity, what it took
         for c, p, rate in zip(book.cavities, pressures, rates):
-            end = c.volume + h * rate
+            end = float(c.volume + h * rate)
             gas, seeped = c.gas, 0.0
             if c.feed is not None:
                 gas, seeped, taken = flowed(gas, c.feed, float(p), end, h)
@@ -252,6 +251,7 @@ class CavityKeeper:
                     seal_traction=c.seal.traction,
                     margin=self.sealing - c.seal.gap,
                     seal_place=c.seal_place,
+                    area=self._area(c),
                 )
             )
         load = vertex_loads(
@@ -275,6 +275,11 @@ class CavityKeeper:
         """What the sensor of each line reads after a step."""
         pairs = zip(self.taps, book.lines)
         return {tap.name: sensor(tap, line, h, self.atmosphere) for tap, line in pairs}
+
+    def _area(self, c: Trapped) -> float:
+        """|sum of dV/dx| [m^2] over the bodies that carry the ring."""
+        carried = c.gradient[np.isin(self.walls.body[c.mesh.support], c.mesh.rings[:, 0])]
+        return float(np.linalg.norm(carried.sum(axis=0)))
 
     def _pattern(self, near: Nearness, book: AirBook) -> Array:
         known = [c.mesh for c in book.cavities]

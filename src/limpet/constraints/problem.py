@@ -64,6 +64,15 @@ def solve_block(
 
 
 @njit(cache=True, error_model="numpy")
+def project(kind: int, data: Array, lam: Array) -> None:
+    """Put multipliers that were moved too far back where their law lets them be, in place."""
+    if kind == CONTACT:
+        contact.project(lam, data[0])
+    elif kind == GAS:
+        lam[0] = min(max(lam[0], -data[3]), data[2] - data[3])  # 0 <= P <= P_max
+
+
+@njit(cache=True, error_model="numpy")
 def natural_map(
     kind: int,
     data: Array,

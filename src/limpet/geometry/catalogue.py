@@ -9,7 +9,7 @@ from limpet.geometry.curved import (
     rod,
     trough,
 )
-from limpet.geometry.files import load_mesh, soft_mesh
+from limpet.geometry.files import load_mesh, load_scan, soft_mesh
 from limpet.geometry.jelly import half_with_hole, jelly_half, tunnel_cube
 from limpet.geometry.objects import apple, can, compartment_box, drilled_plate, ring
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
@@ -42,6 +42,7 @@ __all__ = [
     "hinge",
     "jelly_half",
     "load_mesh",
+    "load_scan",
     "plate_with_groove",
     "plate_with_hole",
     "quadruped",

@@ -1,4 +1,4 @@
-"""A section IV: a silicone cup over a hole in a plate, on a vacuum line, is pulled until it lets go.
+"""A section IV: a silicone cup over a hole in a plate, on a vacuum line, is pulled till it lets go.
 
 The dimensions of A's two cups stand in a drawing (A figure 4) that we lack: those here are ours.
 """
