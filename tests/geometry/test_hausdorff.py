@@ -35,9 +35,9 @@ def test_a_box_in_a_larger_box():
     assert np.abs(apart.place) == pytest.approx([0.015, 0.015, abs(apart.place[2])])
 
 
-def test_shifted_spheres_are_as_far_apart_as_they_were_shifted():
-    ball = can(0.02, 0.04, sides=48)
-    assert lp.hausdorff(ball, moved(ball, (0, 0, 3e-3))).distance == pytest.approx(3e-3, rel=1e-6)
+def test_shifted_cans_are_as_far_apart_as_they_were_shifted():
+    tin = can(0.02, 0.04, sides=48)
+    assert lp.hausdorff(tin, moved(tin, (0, 0, 3e-3))).distance == pytest.approx(3e-3, rel=1e-6)
 
 
 def test_a_large_triangle_is_looked_at_between_its_corners():

@@ -11,6 +11,7 @@ from limpet.reproduce.fig8 import pull
 from limpet.scenes.registry import load
 
 SMALL = {"sectors": 8, "segments": 4}
+PULL_OFF = 4.07  # [N] of the small mesh at 4 kPa, at h = 2.5 ms
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +59,12 @@ def test_the_pull_off_force_does_not_depend_on_the_step(h):
     assert pull("active-a20", 4e3, h=h, **SMALL).force.max() == pytest.approx(PULL_OFF, rel=0.01)
 
 
-PULL_OFF = 0.0
-
-
 def test_a_pump_against_a_leak_settles_where_flows_balance():
     """The plate lets air through: g (P_atm - P) = S(P) P/(R T), a quadratic in P."""
-    g, flow, end = 2e-9, 2e-5, 20e3
+    g, flow, end = 2e-8, 2e-5, 20e3
     p_atm, rt = 101325.0, 8.314462618 * 293.15
     result = run(
-        "active-a20", h="20 ms", duration="1.6 s", hold="5 s", vacuum=end, pump_flow=flow,
+        "active-a20", h="20 ms", duration="3 s", hold="5 s", vacuum=end, pump_flow=flow,
         leak_conductance=g, **SMALL,
     )  # fmt: skip
     assert_sound(result)
