@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from limpet.cavity.breath import Breath
     from limpet.cavity.gas import Atmosphere
     from limpet.cavity.limit import ConstantLimit, ElasticEnergy, TractionPath
+    from limpet.cavity.line import Line, Pump, Regulator, Valve
     from limpet.cavity.ring import Ring
     from limpet.errors import LimpetError
     from limpet.geometry import catalogue as shapes
+    from limpet.geometry.hausdorff import hausdorff
     from limpet.settings import Settings
     from limpet.simulation import Simulation, State
     from limpet.solver.gauss_seidel import SweepSettings
@@ -32,15 +34,20 @@ _NAMES = {
     "ElasticEnergy": "limpet.cavity.limit",
     "LimpetError": "limpet.errors",
     "Fem": "limpet.bodies.material",
+    "Line": "limpet.cavity.line",
     "Material": "limpet.bodies.material",
     "NewtonSettings": "limpet.solver.newton",
+    "Pump": "limpet.cavity.line",
+    "Regulator": "limpet.cavity.line",
     "Ring": "limpet.cavity.ring",
     "Settings": "limpet.settings",
     "Simulation": "limpet.simulation",
     "State": "limpet.simulation",
     "SweepSettings": "limpet.solver.gauss_seidel",
     "TractionPath": "limpet.cavity.limit",
+    "Valve": "limpet.cavity.line",
     "World": "limpet.world",
+    "hausdorff": "limpet.geometry.hausdorff",
 }
 _MODULES = {"motion": "limpet.bodies.motion", "shapes": "limpet.geometry.catalogue"}
 
@@ -51,15 +58,20 @@ __all__ = [
     "ElasticEnergy",
     "Fem",
     "LimpetError",
+    "Line",
     "Material",
     "NewtonSettings",
+    "Pump",
+    "Regulator",
     "Ring",
     "Settings",
     "Simulation",
     "State",
     "SweepSettings",
     "TractionPath",
+    "Valve",
     "World",
+    "hausdorff",
     "motion",
     "shapes",
 ]

@@ -257,9 +257,13 @@ def _print_summary(summary: Summary, folder: Path) -> None:
 
 
 def _watched(name: str, value: float) -> str:
+    from limpet.record.history import unit_of_column
     from limpet.units import show
 
-    return f"{100.0 * value:.2f} %" if name.endswith("_volume") else show(value, "m")
+    unit = unit_of_column(name)
+    if unit == "yes":
+        return "yes" if value else "no"
+    return show(value, unit) if unit else f"{100.0 * value:.2f} %"
 
 
 def _console() -> Console:

@@ -34,6 +34,19 @@ class CavityReport:
     p_max: float = float("inf")  # [Pa] at which air leaves
     # [Pa] least over leak paths of the largest contact traction; 0 where no limit or leak asks
     seal_traction: float = 0.0
+    area: float = 0.0  # [m^2] that the pressure acts on, projected: of the bodies that carry a ring
+
+
+@dataclass(frozen=True)
+class GripperReport:
+    """What the sensor in a vacuum line reads at the end of a step."""
+
+    vacuum: float  # [Pa] below the atmosphere, in the line
+    # [m^3/s] of air as it is in the atmosphere, that the source takes; None where an ideal
+    # regulator meets an open cup: it would take any amount
+    flow: float | None
+    sealed: bool  # the cup's cavity is closed
+    present: bool  # a part: the vacuum has reached the switching point
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,7 @@ class StepReport:
     air_error: float  # relative, in moles
     remeshed: bool
     watched: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest
+    grippers: dict[str, GripperReport] = field(default_factory=dict)  # by the body on the line
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ from limpet.cavity.mesh import positions as cavity_positions
 from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
 from limpet.collision.detect import collider
 from limpet.collision.keeper import ContactKeeper
-from limpet.constraints.problem import CONTACT, DATA, GAS, LowRank, Problem
+from limpet.constraints.problem import CONTACT, DATA, GAS, REGULATED, LowRank, Problem
 from limpet.constraints.rows import contact_forces, stack_rows
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
+from limpet.geometry.shapes import RigidShape
 from limpet.report import CavityReport, SectionFrame, StepReport
 from limpet.settings import Settings
 from limpet.solver.bilateral import Eliminated, eliminate
@@ -84,6 +85,7 @@ class Simulation:
             self.settings.union_every_step, world.atmosphere,
             [world.breaths.get(b.name) for b in self.bodies], Breath(leak=world.leak),
             self.settings.cavities, self._inner_surfaces(),
+            world.taps(names, [b.surface_positions() for b in self.bodies]),
         )  # fmt: skip
         self.clock: Callable[[], float] = perf_counter  # [s] that the phases are timed with
         self.steps, self.time = 0, 0.0
@@ -254,10 +256,16 @@ class Simulation:
         free[: 3 * k][stuck] = 1.0  # as if open
         data = np.zeros((k + len(cavities), DATA))
         data[:k, 0] = self._friction[contacts.body_a, contacts.body_b]
-        p_atm = self.world.atmosphere.pressure
-        for i, c in enumerate(cavities):
-            data[k + i] = c.volume, c.gas.product, c.p_max, p_atm, c.gas.exponent
+        around = self.world.atmosphere
         kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
+        for i, c in enumerate(cavities):
+            volume, product = c.volume, c.gas.product
+            if c.feed is not None:
+                if (target := c.feed.to_line.target) is not None:
+                    kind[k + i], data[k + i, :2] = REGULATED, (target, around.pressure)
+                    continue
+                volume, product = c.feed.gas_row(volume, c.air, h, around.rt)
+            data[k + i] = volume, product, c.p_max, around.pressure, c.gas.exponent
         start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
         shape = kind, start.astype(np.int32), data, h
         return Problem(w if few else w.dense(), give, free, *shape), tied
@@ -348,6 +356,7 @@ class Simulation:
             max_penetration=max(0.0, -float(gap.min())) if len(gap) else 0.0,
             cavities=gas, drives=drives, balance_error=worst,
             air_error=self._air.error, remeshed=remeshed, watched=self.watched(),
+            grippers=self._cavities.grippers(self._air, h),
         )  # fmt: skip
 
     def watched(self) -> dict[str, float]:
@@ -396,6 +405,14 @@ class Simulation:
         self._air, self._memory, self._edges = state.air, state.memory, state.edges
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
         self._ahead = None
+
+    def shape(self, name: str) -> RigidShape:
+        """The surface of a body as it is now: to write, or to compare (limpet.hausdorff)."""
+        if name not in self.world.specs:
+            raise LimpetError(f"there is no body '{name}'{suggest(name, self.world.specs)}")
+        bodies = self.section_frame("").bodies
+        x, triangles = next((x, t) for own, x, t in bodies if own == name)
+        return RigidShape(name, x.copy(), triangles)
 
     def section_frame(self, label: str) -> SectionFrame:
         """What a section through the scene is drawn from: surfaces, contact forces, the cavity."""

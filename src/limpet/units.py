@@ -45,6 +45,9 @@ DIMENSIONS: dict[str, Dimension] = {
     "N": Dimension("a force", {"N": 1, "mN": 1e-3}, ("N", "mN")),
     "rad": Dimension("an angle", {"rad": 1, "deg": math.pi / 180}, ("deg",)),
     "m/s": Dimension("a speed", {"m/s": 1, "mm/s": 1e-3}, ("m/s", "mm/s")),
+    "m^3/s": Dimension(
+        "a volume flow", {"m^3/s": 1, "l/s": 1e-3, "l/min": 1e-3 / 60, "ml/s": 1e-6}, ("l/min",)
+    ),
     "m/s^2": Dimension("an acceleration", {"m/s^2": 1}, ("m/s^2",)),
     "mol": Dimension("an amount", {"mol": 1, "mmol": 1e-3, "umol": 1e-6}, ("mol", "mmol", "umol")),
     "mol/s": Dimension(
@@ -127,6 +130,7 @@ Pressure = Annotated[float, Quantity("Pa")]
 Force = Annotated[float, Quantity("N")]
 Angle = Annotated[float, Quantity("rad")]
 Speed = Annotated[float, Quantity("m/s")]
+VolumeRate = Annotated[float, Quantity("m^3/s")]
 Acceleration = Annotated[float, Quantity("m/s^2")]
 Amount = Annotated[float, Quantity("mol")]
 AmountRate = Annotated[float, Quantity("mol/s")]

@@ -13,9 +13,11 @@ from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
 from limpet.cavity.gas import Atmosphere
+from limpet.cavity.line import Line, Pump, Regulator, Source, Valve
+from limpet.cavity.taps import Tap
 from limpet.constraints.ties import Ties
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.geometry.check import check_apart, check_surface
+from limpet.geometry.check import check_apart, check_surface, has_hollow
 from limpet.geometry.shapes import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.surface import Surface, with_points
 
@@ -75,6 +77,17 @@ class TieSpec:
     hinge: bool  # the second point is the other end of the axis
 
 
+@dataclass(frozen=True)
+class Connection:
+    """A vacuum line on a body."""
+
+    source: Source
+    line: Line
+    valve: Valve
+    switch: float  # [Pa]
+    port: Array | None  # (3,) [m], or None: the largest cavity on the body
+
+
 class World:
     """Bodies and what acts on them. Lengths in m, masses in kg, pressures in Pa, time in s."""
 
@@ -96,6 +109,7 @@ class World:
         self.specs: dict[str, Spec] = {}
         self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
         self.breaths: dict[str, Breath] = {}  # by body
+        self.connections: dict[str, Connection] = {}  # by body
         self.watched: dict[str, Region] = {}
         self.ties: list[TieSpec] = []
         self._pair_friction: dict[frozenset[str], float] = {}
@@ -257,6 +271,58 @@ class World:
             raise LimpetError(f"'{body.name}' breathes already: join the two in one Breath")
         self.breaths[body.name] = breath
 
+    def connect(
+        self,
+        body: Spec,
+        source: Source,
+        *,
+        line: Line | None = None,
+        valve: Valve | None = None,
+        port: Vector | None = None,
+        switch: float | None = None,
+    ) -> None:
+        """Put a vacuum line on `body`: a Regulator or a Pump, with a hose and a valve if given.
+
+        port [m]: where it enters, as a point on the body's surface; the cavity there is on the
+        line. Without one it is the largest with a wall on the body. switch [Pa]: the vacuum from
+        which on the sensor says that a part is present, half the source's deepest if not given. Of
+        two lines on one cavity the one that was connected first counts.
+        """
+        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(source, (Regulator, Pump)):
+            raise LimpetError("connect: expected a body of this world, and a Regulator or a Pump")
+        if self.specs.get(body.name) is not body:
+            raise LimpetError(f"connect on '{body.name}': it is not a body of this world")
+        if body.name in self.connections:
+            raise LimpetError(f"'{body.name}' is on a line already")
+        deepest, atmosphere = source.end_vacuum, self.atmosphere
+        if deepest > atmosphere.pressure:
+            raise LimpetError(
+                f"connect on '{body.name}': vacuum = {deepest:g} Pa is below absolute zero "
+                f"pressure; expected at most that of the atmosphere, {atmosphere.pressure:g} Pa"
+            )
+        line = line or Line()
+        if atmosphere.exponent != 1.0 and not (isinstance(source, Regulator) and line.is_nothing):
+            raise LimpetError(
+                f"connect on '{body.name}': the air has exponent = {atmosphere.exponent:g}; pumps "
+                "and hoses need 1 (air takes the temperature of its pipes), a bare Regulator not"
+            )
+        switch = 0.5 * deepest if switch is None else require_positive("switch", switch, " Pa")
+        where = None if port is None else np.asarray(port, dtype=float)
+        if where is not None and (where.shape != (3,) or not np.all(np.isfinite(where))):
+            raise LimpetError(f"connect port = {port}: expected three finite numbers [m]")
+        self.connections[body.name] = Connection(source, line, valve or Valve(), switch, where)
+
+    def taps(self, names: Sequence[str], surfaces: Sequence[Array]) -> list[Tap]:
+        """The lines, with the vertex of the joined `surfaces` (n, 3) [m] nearest to each port."""
+        offset = np.cumsum([0] + [len(x) for x in surfaces])
+        taps = []
+        for name, c in self.connections.items():
+            i, vertex = list(names).index(name), -1
+            if c.port is not None:
+                vertex = int(offset[i] + np.linalg.norm(surfaces[i] - c.port, axis=1).argmin())
+            taps.append(Tap(name, i, vertex, c.source, c.line, c.valve, c.switch))
+        return taps
+
     def watch(self, name: str, target: Region | RigidSpec) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
 
@@ -325,7 +391,18 @@ class World:
                 own = anchors.points(spec.name)
                 bodies.append(RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion, own))
         check_apart(placed, self.may_touch)
+        self._check_lines(placed)
         return bodies, surfaces, anchors.ties([b.name for b in bodies], surfaces)
+
+    def _check_lines(self, placed: Sequence[tuple[str, Array, Array]]) -> None:
+        """Refuse a line on a body round which no air can be trapped."""
+        hollow = [name for name, x, t in placed if self.connections and has_hollow(x, t)]
+        for name in self.connections:
+            if not any(name == other or self.may_touch(name, other) for other in hollow):
+                raise LimpetError(
+                    f"connect on '{name}': neither it nor what it can touch has an inner surface "
+                    "to hold a vacuum; connect a cup, or what a cup stands on"
+                )
 
     def _new_name(self, name: str | None, kind: str) -> str:
         if name is None:

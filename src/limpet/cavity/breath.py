@@ -56,6 +56,11 @@ class Breath:
         times, shares = zip(*self.chamber)
         return float(np.interp(time, times, shares))
 
+    def conductance_at(self, traction: float) -> float:
+        """[mol/(s Pa)] under a contact traction [Pa] on the weakest leak path."""
+        hindered = self.traction < np.inf
+        return self.conductance * (float(np.exp(-traction / self.traction)) if hindered else 1.0)
+
 
 @dataclass(frozen=True)
 class Breathed:
@@ -99,8 +104,7 @@ def _seep(
     Air that enters raises the pressure by dP = k R T0/V dn, air that leaves lowers it by k R T/V dn
     (T being its own): either way P - P_atm decays exponentially, exactly if T stays.
     """
-    hindered = breath.traction < np.inf
-    conductance = breath.conductance * (np.exp(-traction / breath.traction) if hindered else 1.0)
+    conductance = breath.conductance_at(traction)
     if conductance == 0.0 or volume <= 0.0:
         return gas
     pressure, p_atm, k = gas.pressure_in(volume), around.pressure, gas.exponent

@@ -14,16 +14,29 @@ from limpet.cavity.detect import detect, seal_gaps, seal_necks, seal_tractions
 from limpet.cavity.gas import Atmosphere, Gas, mixed
 from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import ConstantLimit, Seal
+from limpet.cavity.line import Flow
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
 from limpet.cavity.nearness import Nearness, nearness
 from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
 from limpet.cavity.recess import detect_recesses
 from limpet.cavity.ridges import nearness_on_ridges
 from limpet.cavity.ring import Ring, RingModel, count_parts, ring_vertices
+from limpet.cavity.taps import (
+    Feed,
+    Hose,
+    Tap,
+    after,
+    filled,
+    flowed,
+    from_cup,
+    opened,
+    sensor,
+    served,
+)  # fmt: skip
 from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree
-from limpet.report import NOWHERE, CavityReport, Place
+from limpet.report import NOWHERE, CavityReport, GripperReport, Place
 
 Array = np.ndarray
 
@@ -56,6 +69,7 @@ class Trapped:
     seal_place: Place = NOWHERE  # [m] see CavityReport
     missing: int = 0  # detections in a row that did not find it
     parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
+    feed: Feed | None = None  # in this step, if it is on a line
 
     @property
     def air(self) -> float:
@@ -73,16 +87,19 @@ class AirBook:
     leaked: float = 0.0
     vented: float = 0.0
     released: float = 0.0
+    taken: float = 0.0  # by pumps, regulators and vents
+    lines: tuple[Hose, ...] = ()
     pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see contact_pattern
     load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
 
     @property
     def error(self) -> float:
         """What the books miss, as a share of all air that was ever trapped."""
-        held = sum(c.air + c.stored for c in self.cavities)
+        held = sum(c.air + c.stored for c in self.cavities) + sum(line.air for line in self.lines)
         came = self.created + self.leaked
         scale = self.created + abs(self.leaked)
-        return abs(held - (came - self.vented - self.released)) / scale if scale > 0.0 else 0.0
+        left = self.vented + self.released + self.taken
+        return abs(held - (came - left)) / scale if scale > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -101,6 +118,7 @@ class CavityKeeper:
     otherwise: Breath  # of cavities between bodies without one
     finder: Finder = Finder.UNION
     inner: Array | None = None  # (N,) bool, the vertices of named inner surfaces: the classifier's
+    taps: Sequence[Tap] = ()
 
     def update(
         self, book: AirBook, x: Array, contacts: Contacts, time: float, h: float, elastic: Array
@@ -133,7 +151,15 @@ class CavityKeeper:
         seals = [Seal(gap, 0.0, 0.0) for gap, _ in necks]
         if self._asks_for_tractions:
             seals = self._seals(measured, seals, book.load, x, near, elastic)
-        fed = tuple(self._fed(c, seal, time, h) for c, seal in zip(measured, seals))
+        if len(book.lines) != len(self.taps):  # they begin full of air
+            lines = tuple(filled(t.line, self.atmosphere) for t in self.taps)
+            book = replace(book, lines=lines, created=book.created + sum(n.air for n in lines))
+        book = replace(book, lines=opened(self.taps, book.lines, time + h, self.atmosphere))
+        tap = served(self.taps, [(c.id, c.mesh, c.volume) for c in measured])
+        fed = tuple(
+            self._fed(c, seal, time, h, book.lines, tap.get(c.id))
+            for c, seal in zip(measured, seals)
+        )
         leaked = book.leaked + sum(c.leaked for c in fed)
         return replace(book, cavities=fed, leaked=leaked), remesh
 
@@ -150,12 +176,11 @@ class CavityKeeper:
         loaded = []
         for c, mesh, seal, (largest, total) in zip(cavities, meshes, seals, paths):
             energy, room = elastic[np.unique(mesh.body)].sum(axis=0)
-            carried = c.gradient[np.isin(self.walls.body[mesh.support], mesh.rings[:, 0])]
             loaded.append(
                 Seal(
                     seal.gap, largest, total, float(energy / room) if room > 0.0 else 0.0,
                     force=float(load[mesh.interior].sum() + load[mesh.seal_line].sum()),
-                    area=float(np.linalg.norm(carried.sum(axis=0))),
+                    area=self._area(c),
                     overpressure=c.pressure - self.atmosphere.pressure,
                 )
             )  # fmt: skip
@@ -168,16 +193,30 @@ class CavityKeeper:
         limited = not isinstance(self.atmosphere.rule, ConstantLimit)
         return limited or any(b.traction < np.inf for b in breaths)
 
-    def _fed(self, c: Trapped, seal: Seal, time: float, h: float) -> Trapped:
-        """The cavity after a step's breath, and the pressure that its seal holds."""
+    def _fed(
+        self, c: Trapped, seal: Seal, time: float, h: float, lines: Sequence[Hose], tap: int | None
+    ) -> Trapped:
+        """The cavity after a step's breath, and the pressure that its seal holds.
+
+        On a line what leaks and what is taken are balanced within the step: see `close`.
+        """
+        breath, feed = self._breath(c.mesh), None
+        if tap is not None:
+            g = breath.conductance_at(seal.traction)
+            least = -c.air / h  # a constant rate cannot take more than there is
+            leak = Flow(a=max(breath.leak, least) + g * self.atmosphere.pressure, b=g)
+            rt = self.atmosphere.rt
+            feed = Feed(tap, from_cup(self.taps[tap].line, lines[tap], h, rt), leak)
+            breath = replace(breath, leak=0.0, conductance=0.0)
         room = c.gas.volume_at(c.pressure) if c.pressure > 0.0 and c.air > 0.0 else c.volume
-        after = breathe(
-            self._breath(c.mesh), c.gas, c.stored, room, seal.traction, self.atmosphere, time + h, h
+        breathed = breathe(
+            breath, c.gas, c.stored, room, seal.traction, self.atmosphere, time + h, h
         )
         p_max = self.atmosphere.pressure + self.atmosphere.rule.overpressure_of(seal)
         return replace(
-            c, gas=after.gas, stored=after.stored, leaked=after.leaked, seal=seal, p_max=p_max
-        )
+            c, gas=breathed.gas, stored=breathed.stored, leaked=breathed.leaked, seal=seal,
+            p_max=p_max, feed=feed,
+        )  # fmt: skip
 
     def _breath(self, mesh: CavityMesh) -> Breath:
         """That of the body that carries the ring; if it has none, of the first wall that has."""
@@ -195,23 +234,28 @@ class CavityKeeper:
 
         contacts, normal_force (k,) [N]: of the step.
         """
-        cavities, reports, vented = [], [], 0.0
+        cavities, reports, vented, leaked = [], [], 0.0, 0.0
+        drawn: dict[int, tuple[float, float]] = {}  # by tap: P of its cavity, what it took
         for c, p, rate in zip(book.cavities, pressures, rates):
-            after = c.volume + h * rate
-            gas = c.gas
+            end = float(c.volume + h * rate)
+            gas, seeped = c.gas, 0.0
+            if c.feed is not None:
+                gas, seeped, taken = flowed(gas, c.feed, float(p), end, h)
+                drawn[c.feed.tap] = float(p), taken
+            before, leaked = gas.amount, leaked + seeped
             if p >= c.p_max * (1.0 - 1e-9):
-                gas = gas.with_less(min(gas.amount, gas.amount_at(float(p), after)))
-            vented += c.air - gas.amount
+                gas = gas.with_less(min(gas.amount, gas.amount_at(float(p), end)))
+            vented += before - gas.amount
             cavities.append(replace(c, gas=gas, pressure=float(p)))
             reports.append(
                 CavityReport(
                     id=c.id,
                     pressure=float(p),
-                    volume=after,
+                    volume=end,
                     air=gas.amount,
-                    vented=c.air - gas.amount,
-                    leaked=c.leaked,
-                    gas_residual=gas.miss(float(p), after),
+                    vented=before - gas.amount,
+                    leaked=c.leaked + seeped,
+                    gas_residual=gas.miss(float(p), end),
                     seal_gap=c.seal.gap,
                     temperature=gas.temperature_at(float(p)),
                     stored=c.stored,
@@ -219,6 +263,7 @@ class CavityKeeper:
                     seal_traction=c.seal.traction,
                     margin=self.sealing - c.seal.gap,
                     seal_place=c.seal_place,
+                    area=self._area(c),
                 )
             )
         load = vertex_loads(
@@ -226,13 +271,32 @@ class CavityKeeper:
             self.walls.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
             normal_force, len(self.walls.body),
         )  # fmt: skip
-        book = replace(book, cavities=tuple(cavities), vented=book.vented + vented, load=load)
+        lines = []
+        for i, (tap, line) in enumerate(zip(self.taps, book.lines)):
+            p, out = drawn.get(i, (self.atmosphere.pressure, None))  # an open cup: the air around
+            lines.append(after(tap.line, line, p, out, h, self.atmosphere.rt))
+        book = replace(
+            book, cavities=tuple(cavities), vented=book.vented + vented, load=load,
+            lines=tuple(lines),
+            leaked=book.leaked + leaked + sum(line.drawn for line in lines if not line.sealed),
+            taken=book.taken + sum(line.taken for line in lines),
+        )  # fmt: skip
         return book, tuple(reports)
 
     def _near(self, contacts: Contacts, x: Array) -> Nearness:
         if self.finder is Finder.CLASSIFIER:
             return nearness_on_ridges(contacts, self.walls, self.sealing, x)
         return nearness(contacts, self.walls)
+
+    def grippers(self, book: AirBook, h: float) -> dict[str, GripperReport]:
+        """What the sensor of each line reads after a step."""
+        pairs = zip(self.taps, book.lines)
+        return {tap.name: sensor(tap, line, h, self.atmosphere) for tap, line in pairs}
+
+    def _area(self, c: Trapped) -> float:
+        """|sum of dV/dx| [m^2] over the bodies that carry the ring."""
+        carried = c.gradient[np.isin(self.walls.body[c.mesh.support], c.mesh.rings[:, 0])]
+        return float(np.linalg.norm(carried.sum(axis=0)))
 
     def _pattern(self, near: Nearness, book: AirBook) -> Array:
         known = [c.mesh for c in book.cavities]

@@ -20,12 +20,19 @@ def solve_block(w: Array, u: Array, lam: Array, mu: float, out: Array) -> None:
     mean = 0.5 * (w[1, 1] + w[2, 2])
     t1 = lam[1] - (u[1] + w[1, 0] * change) / mean
     t2 = lam[2] - (u[2] + w[2, 0] * change) / mean
-    size = np.sqrt(t1 * t1 + t2 * t2)
-    if size > mu * n:
-        shrink = mu * n / size if size > 0.0 else 0.0
-        t1 *= shrink
-        t2 *= shrink
     out[0], out[1], out[2] = n, t1, t2
+    project(out, mu)
+
+
+@njit(cache=True, error_model="numpy")
+def project(lam: Array, mu: float) -> None:
+    """No pull, and no more friction than mu allows, in place: lam (3,)."""
+    lam[0] = max(0.0, lam[0])
+    size = np.sqrt(lam[1] * lam[1] + lam[2] * lam[2])
+    if size > mu * lam[0]:
+        shrink = mu * lam[0] / size if size > 0.0 else 0.0
+        lam[1] *= shrink
+        lam[2] *= shrink
 
 
 @njit(cache=True, error_model="numpy")

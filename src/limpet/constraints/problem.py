@@ -12,12 +12,13 @@ import numpy as np
 from numba import njit
 
 from limpet.bodies.reduced import Reduced
-from limpet.constraints import contact, gas
+from limpet.constraints import contact, gas, regulated
 
 Array = np.ndarray
 
 CONTACT = 0  # three rows: normal, two tangents; data: mu
 GAS = 1  # one row; data: V, K = a n^k (n R T at k = 1), P_max, P_atm, k
+REGULATED = 2  # one row; data: P_set, P_atm
 DATA = 5  # numbers of a block, at most
 
 
@@ -54,10 +55,21 @@ def solve_block(
     """The block's multipliers that satisfy its law if all others stay."""
     if kind == CONTACT:
         contact.solve_block(w, u, lam, data[0], out)
+    elif kind == REGULATED:
+        out[0] = regulated.solve_row(data[0], data[1])
     else:
         out[0] = gas.solve_row(
             w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4]
         )
+
+
+@njit(cache=True, error_model="numpy")
+def project(kind: int, data: Array, lam: Array) -> None:
+    """Put multipliers that were moved too far back where their law lets them be, in place."""
+    if kind == CONTACT:
+        contact.project(lam, data[0])
+    elif kind == GAS:
+        lam[0] = min(max(lam[0], -data[3]), data[2] - data[3])  # 0 <= P <= P_max
 
 
 @njit(cache=True, error_model="numpy")
@@ -75,6 +87,9 @@ def natural_map(
     """The law as phi(lambda, u) = 0 with derivatives; False when u does not enter."""
     if kind == CONTACT:
         return contact.natural_map(w, u, lam, data[0], phi, d_lam, d_u)
+    if kind == REGULATED:
+        phi[0], d_lam[0, 0], d_u[0, 0] = regulated.natural_map(lam[0], data[0], data[1])
+        return False
     phi[0], d_lam[0, 0], d_u[0, 0] = gas.natural_map(
         w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4]
     )
@@ -85,7 +100,8 @@ def natural_map(
 def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
     """How far the law is from holding, without units.
 
-    Contact: phi as a displacement, over 1 mm. Gas: |P V^k - K| / K, or |P / P_max - 1|.
+    Contact: phi as a displacement, over 1 mm. Gas: |P V^k - K| / K, or |P / P_max - 1|. Regulated:
+    |P - P_set| / P_atm.
     """
     if kind == CONTACT:
         largest = 0.0
@@ -94,4 +110,6 @@ def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi:
             if not size <= largest:  # and not max(), which would pass over a NaN
                 largest = size
         return largest * h / 1e-3
+    if kind == REGULATED:
+        return regulated.error(data[1], phi[0])
     return gas.error(u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0], data[4])

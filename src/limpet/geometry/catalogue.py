@@ -9,9 +9,9 @@ from limpet.geometry.curved import (
     rod,
     trough,
 )
-from limpet.geometry.files import load_mesh, soft_mesh
+from limpet.geometry.files import load_mesh, load_scan, soft_mesh
 from limpet.geometry.jelly import half_with_hole, jelly_half, tunnel_cube
-from limpet.geometry.objects import apple, can, compartment_box, ring
+from limpet.geometry.objects import apple, can, compartment_box, drilled_plate, ring
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
 from limpet.geometry.suckers import SUCKERS, Sucker, sucker
@@ -35,12 +35,14 @@ __all__ = [
     "compartment_box",
     "cropped_cylinder",
     "cup",
+    "drilled_plate",
     "fill",
     "fill_ratio",
     "half_with_hole",
     "hinge",
     "jelly_half",
     "load_mesh",
+    "load_scan",
     "plate_with_groove",
     "plate_with_hole",
     "quadruped",

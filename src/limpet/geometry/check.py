@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from limpet.errors import MeshError
 from limpet.geometry.bvh import build_tree, self_intersections
@@ -105,6 +106,12 @@ def check_apart(
                     f"'{one}' and '{other}' overlap at the start, by {1e9 * shared:.3g} mm^3: "
                     "move one of them with position=(x, y, z)"
                 )
+
+
+def has_hollow(x: Array, triangles: Array) -> bool:
+    """Whether a closed surface x (n, 3) dents in anywhere: it holds less than its convex hull."""
+    hull = float(ConvexHull(x).volume)
+    return hull - volume(x, triangles) > 1e-6 * hull
 
 
 def _doubled(x: Array, distance: float) -> int:

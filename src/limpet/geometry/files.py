@@ -40,17 +40,7 @@ PathLike = str | os.PathLike[str]
 def load_mesh(path: PathLike, unit: str | None = None, *, name: str | None = None) -> RigidShape:
     """A rigid body from the closed surface in a file; `unit` of its numbers: mm, cm, m or in."""
     file = Path(path)
-    name = name or file.stem
-    if unit is None:
-        raise LimpetError(
-            f"mesh file '{file}': a mesh without unit; expected unit='mm', 'cm', 'm' or 'in'"
-        )
-    if unit not in UNITS:
-        raise LimpetError(f"mesh file '{file}': unit = '{unit}'{suggest(unit, UNITS)}")
-    points, triangles = _read(file)
-    points, triangles = weld(points * UNITS[unit], triangles)
-    if len(triangles) == 0:
-        raise MeshError(f"mesh file '{file}': all its triangles have no area; export it again")
+    points, triangles = _in_metres(file, unit)
     extent = float(np.ptp(points, axis=0).max())
     if extent < SMALLEST:
         raise MeshError(
@@ -59,7 +49,13 @@ def load_mesh(path: PathLike, unit: str | None = None, *, name: str | None = Non
         )
     triangles = outward(points, triangles)
     check_surface(points, triangles, f"mesh file '{file}'")
-    return RigidShape(name, points, triangles)
+    return RigidShape(name or file.stem, points, triangles)
+
+
+def load_scan(path: PathLike, unit: str | None = None, *, name: str | None = None) -> RigidShape:
+    """A surface to compare with, as a scan leaves it: it may be open. It is no body to simulate."""
+    file = Path(path)
+    return RigidShape(name or file.stem, *_in_metres(file, unit))
 
 
 def soft_mesh(
@@ -91,6 +87,21 @@ def soft_mesh(
         "top": np.flatnonzero(z > z.max() - near),
     }
     return replace(shape, regions=regions)
+
+
+def _in_metres(file: Path, unit: str | None) -> tuple[Array, Array]:
+    """Welded points (n, 3) [m] and triangles (m, 3) of a file."""
+    if unit is None:
+        raise LimpetError(
+            f"mesh file '{file}': a mesh without unit; expected unit='mm', 'cm', 'm' or 'in'"
+        )
+    if unit not in UNITS:
+        raise LimpetError(f"mesh file '{file}': unit = '{unit}'{suggest(unit, UNITS)}")
+    points, triangles = _read(file)
+    points, triangles = weld(points * UNITS[unit], triangles)
+    if len(triangles) == 0:
+        raise MeshError(f"mesh file '{file}': all its triangles have no area; export it again")
+    return points, triangles
 
 
 def _read(file: Path) -> tuple[Array, Array]:

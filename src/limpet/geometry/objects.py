@@ -143,6 +143,38 @@ def compartment_box(
     return RigidShape("compartment box", *arrays(box))
 
 
+def drilled_plate(
+    length: float = 0.06,
+    width: float = 0.06,
+    height: float = 0.02,
+    hole: float = 0.004,
+    depth: float = 0.01,
+    at: tuple[float, float] = (0.0, 0.0),
+    *,
+    sides: int = 12,
+) -> RigidShape:
+    """A plate with a blind hole, its top at z = 0: `hole` is the diameter, `at` its place in x, y.
+
+    As a port for a vacuum line, whose fitting closes the hole from below.
+    """
+    sizes = {"length": length, "width": width, "height": height, "hole": hole, "depth": depth}
+    for label, value in sizes.items():
+        require_positive(f"drilled plate {label}", value, " m")
+    if not depth < height:
+        raise LimpetError(
+            f"drilled plate depth = {depth:g} m: expected less than its height {height:g} m"
+        )
+    inside = [abs(x) + 0.5 * hole < 0.5 * size for x, size in zip(at, (length, width))]
+    if not all(inside):
+        raise LimpetError(
+            f"drilled plate hole at ({at[0]:g}, {at[1]:g}) m: expected it within the plate, "
+            f"{length:g} x {width:g} m"
+        )
+    plate = Manifold.cube((length, width, height)).translate((-length / 2, -width / 2, -height))
+    drill = Manifold.cylinder(2.0 * depth, hole / 2, hole / 2, _sides("drilled plate", sides))
+    return RigidShape("plate", *arrays(plate - drill.translate((*at, -depth))))
+
+
 def _sides(name: str, sides: int) -> int:
     if sides < 6:
         raise LimpetError(f"{name} sides = {sides}: expected 6 or more")

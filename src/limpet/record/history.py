@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -57,8 +58,20 @@ def up_direction(gravity: Array) -> Array:
     return -g / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
 
 
+def unit_of_column(name: str) -> str:
+    """Of a column beyond COLUMNS: "m", "Pa", "m^3/s", "" (a share of rest) or "yes" (1 or 0)."""
+    ends = {"_volume": "", "_vacuum": "Pa", "_flow": "m^3/s", "_sealed": "yes", "_present": "yes"}
+    return next((unit for end, unit in ends.items() if name.endswith(end)), "m")
+
+
+def gripper_columns(bodies: Iterable[str]) -> list[str]:
+    """What the sensor of each vacuum line says, by the body on it: [Pa], [m^3/s], 0 or 1."""
+    parts = ("vacuum", "flow", "sealed", "present")
+    return [f"{body.replace(' ', '_')}_{part}" for body in bodies for part in parts]
+
+
 def flatten(report: StepReport, up: Array) -> Row:
-    """The row of one step: COLUMNS, then what is watched.
+    """The row of one step: COLUMNS, then what is watched, then the vacuum lines.
 
     A number that is not finite is a run that diverged.
     """
@@ -96,6 +109,9 @@ def flatten(report: StepReport, up: Array) -> Row:
     for phase in PHASES:
         row[f"ms_{phase}"] = 1e3 * report.phases.get(phase, 0.0)
     row |= report.watched
+    for name, line in report.grippers.items():
+        values = line.vacuum, line.flow, int(line.sealed), int(line.present)
+        row |= dict(zip(gripper_columns([name]), values))
     for name, value in row.items():
         if value is not None and not math.isfinite(value):
             raise DivergedError(f"{name} became {value} at step {report.step}")

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from limpet.record.history import Row, column
+from limpet.record.history import Row, column, unit_of_column
 from limpet.record.summary import Summary
 
 ATMOSPHERE = 101.325  # [kPa]
@@ -35,7 +35,8 @@ def new_figure(width: float, height: float) -> Figure:
 def plot_history(rows: list[Row], summary: Summary, path: Path) -> None:
     """Draw the curves over time, with the peak and the release marked if there is suction."""
     sucks = summary.min_pressure is not None or not summary.watched
-    watched = [(name, _label(name), 1.0, "#1f5fa8") for name in summary.watched]
+    told = [name for name in summary.watched if unit_of_column(name) != "yes"]
+    watched = [(name, _label(name), 1.0, "#1f5fa8") for name in told]
     curves = (*(CURVES if sucks else ()), *watched)
     figure = new_figure(8.0, 2.2 * len(curves))
     axes = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0].tolist()
@@ -53,7 +54,7 @@ def plot_history(rows: list[Row], summary: Summary, path: Path) -> None:
 
 
 def _label(name: str) -> str:
-    return f"{name} [of rest]" if name.endswith("_volume") else f"{name} [m]"
+    return f"{name} [{unit_of_column(name) or 'of rest'}]"
 
 
 def _mark_suction(axes: list[Axes], summary: Summary) -> None:

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from limpet.errors import LimpetError
-from limpet.record.history import COLUMNS, Row, csv_line, flatten, up_direction
+from limpet.record.history import COLUMNS, Row, csv_line, flatten, gripper_columns, up_direction
 from limpet.record.summary import Ended, Summary, summarise
 from limpet.report import SectionFrame, StepReport
 from limpet.scenes.registry import Scene, SceneParameters, unit_of
@@ -76,7 +76,8 @@ class Recorder:
             _remove_old_run(folder)
             (folder / "scene.toml").write_text(scene_toml(scene), encoding="utf-8")
             self._history = (folder / "history.csv").open("w", encoding="utf-8")
-            self._history.write(",".join((*COLUMNS, *scene.world.watched_columns())) + "\n")
+            more = scene.world.watched_columns() + gripper_columns(scene.world.connections)
+            self._history.write(",".join((*COLUMNS, *more)) + "\n")
         except OSError as problem:
             raise LimpetError(
                 f"run folder '{folder}': cannot be written to ({problem.strerror}); "

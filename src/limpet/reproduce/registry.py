@@ -26,6 +26,13 @@ STUDIES: dict[str, Study] = {
     "shapes": Study(
         "limpet.reproduce.shapes", "three cups that lift by deforming their top (P figure 12)"
     ),
+    "fig6": Study(
+        "limpet.reproduce.fig6", "the shape of a cup under a regulated vacuum (A figure 6)"
+    ),
+    "fig8": Study(
+        "limpet.reproduce.fig8", "pull-off force over the vacuum, until it lets go (A figure 8)"
+    ),
+    "timing-a": Study("limpet.bench.active", "time by phase in active suction (A III-D)"),
     "bunny-swing": Study(
         "limpet.reproduce.bunny_swing", "volume and tail of a swinging bunny (M figures 5, 6)"
     ),

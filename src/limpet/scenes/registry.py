@@ -144,6 +144,16 @@ _CATALOGUE = {
             "a cup lifts a block with a convex or concave top, if it can seal on it",
         ),
         SceneEntry(
+            "active-a20",
+            "limpet.scenes.active",
+            "a silicone cup on a vacuum line is pulled off a plate (A, Dragon Skin 20)",
+        ),
+        SceneEntry(
+            "active-a30",
+            "limpet.scenes.active",
+            "the same cup of a harder silicone (A, Dragon Skin 30)",
+        ),
+        SceneEntry(
             "cantilever",
             "limpet.scenes.cantilever",
             "a beam held at one end bends under its own weight",

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.constraints.problem import LowRank, Problem, error, natural_map, solve_block
+from limpet.constraints.problem import (
+    LowRank,
+    Problem,
+    error,
+    natural_map,
+    project,
+    solve_block,
+)  # fmt: skip
+from limpet.errors import LimpetError
 
 Array = np.ndarray
 
@@ -16,6 +24,14 @@ Array = np.ndarray
 class SweepSettings:
     tolerance: float = 1e-6  # of the residual (constraints.problem.error)
     max_sweeps: int = 20000
+    relaxation: float = 1.0  # of each block's change: above 1 over-relaxed, as in A III-A; below 2
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.relaxation < 2.0:
+            raise LimpetError(
+                f"relaxation = {self.relaxation:g}: expected above 0 and below 2 "
+                "(1 is plain Gauss-Seidel; sweeps diverge from 2 on)"
+            )
 
 
 @dataclass(frozen=True)
@@ -41,14 +57,22 @@ def add_columns(w: Array, lam: Array, u: Array) -> None:
 
 @njit(cache=True, error_model="numpy")
 def sweep(
-    w: Array, kind: Array, start: Array, data: Array, h: float, lam: Array, u: Array, count: int
-) -> None:
-    """`count` sweeps, in place on lam and u = free + W lam."""
+    w: Array, kind: Array, start: Array, data: Array, h: float, lam: Array, u: Array, count: int,
+    relaxation: float = 1.0,
+) -> None:  # fmt: skip
+    """`count` sweeps, in place on lam and u = free + W lam.
+
+    relaxation: how much of each block's change is made; what leaves its law's cone is put back.
+    """
     new = np.empty(3)
     for _ in range(count):
         for b in range(len(kind)):
             s, e = start[b], start[b + 1]
             solve_block(kind[b], data[b], h, w[s:e, s:e], u[s:e], lam[s:e], new)
+            if relaxation != 1.0:
+                for r in range(s, e):
+                    new[r - s] = lam[r] + relaxation * (new[r - s] - lam[r])
+                project(kind[b], data[b], new)
             for r in range(s, e):
                 change = new[r - s] - lam[r]
                 if change != 0.0:
@@ -76,12 +100,12 @@ def residual(
 
 
 @njit(cache=True, error_model="numpy")
-def _until(w, free, kind, start, data, h, lam, tolerance, max_sweeps):
+def _until(w, free, kind, start, data, h, lam, tolerance, max_sweeps, relaxation):
     done, left = 0, 1.0
     u = free + w @ lam
     while done < max_sweeps:
         count = min(10, max_sweeps - done)
-        sweep(w, kind, start, data, h, lam, u, count)
+        sweep(w, kind, start, data, h, lam, u, count, relaxation)
         done += count
         if done % 200 == 0:
             u = free + w @ lam  # round-off of the running update
@@ -109,5 +133,6 @@ def solve_by_sweeps(problem: Problem, guess: Array, settings: SweepSettings) -> 
         lam,
         settings.tolerance,
         settings.max_sweeps,
+        settings.relaxation,
     )
     return Solution(lam, left, left <= settings.tolerance, sweeps, 0)
