@@ -16,8 +16,7 @@ SHORT = ("--duration", "0.05")
 
 def limpet(*arguments, cwd=None):
     """Run ``limpet`` where neither stream is a terminal."""
-    code = "from limpet.cli import main; main()"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
+    command = [sys.executable, "-m", "limpet", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=500)
 
 

@@ -30,6 +30,7 @@ ORDER = (
     ("viewer",),
     ("bench", "reproduce"),
     ("cli",),
+    ("__main__",),
 )
 LEVEL = {room: level for level, rooms in enumerate((BASE, *ORDER)) for room in rooms}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

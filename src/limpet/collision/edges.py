@@ -111,32 +111,79 @@ def _ridge_normal(
 
 
 @njit(cache=True)
-def crossing_again(ends_x: Array, ends_y: Array, normal: Array) -> tuple[Array, Array, Array]:
-    """Pairs of edges that were in contact with `normal` (k, 3), where they cross now.
+def _along(e: int, s: float, x: Array, edges: Edges) -> Vec:
+    """The point at the share s of edge e."""
+    a, b = point(x, edges.edges[e, 0]), point(x, edges.edges[e, 1])
+    return add(scale(1.0 - s, a), scale(s, b))
 
-    ends_x, ends_y (k, 2, 3). Returns places along the two edges (k, 2), normals (k, 3) and gaps
-    (k,); inf where they have slid off each other.
+
+@njit(cache=True)
+def _crossing(
+    e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape, alarm: float
+) -> tuple[float, float, Vec, float]:
+    """Where edge e of a and edge f of b cross: places along them, normal, gap; inf if nowhere."""
+    edges_x, edges_y = shape_x.edges.edges, shape_y.edges.edges
+    x0, x1 = point(x, edges_x[e, 0]), point(x, edges_x[e, 1])
+    y0, y1 = point(y, edges_y[f, 0]), point(y, edges_y[f, 1])
+    along_x, along_y = sub(x1, x0), sub(y1, y0)
+    nowhere = (0.0, 0.0, (0.0, 0.0, 0.0), np.inf)
+    s, t = closest_on_segments(x0, x1, y0, y1)
+    r = add(sub(x0, y0), sub(scale(s, along_x), scale(t, along_y)))
+    if dot(r, r) > alarm * alarm or min(s, t, 1.0 - s, 1.0 - t) < INTERIOR:
+        return nowhere
+    n = cross(along_x, along_y)
+    sine2 = dot(n, n) / (dot(along_x, along_x) * dot(along_y, along_y))
+    if sine2 < CROSSING * CROSSING:
+        return nowhere
+    n = _ridge_normal(e, x, shape_x, f, y, shape_y, n)
+    if dot(n, n) == 0.0:
+        return nowhere
+    return s, t, n, dot(n, r)
+
+
+@njit(cache=True)
+def _store(
+    index: Array, value: Array, row: int, e: int, shape_x: Shape, s: float,
+    f: int, shape_y: Shape, t: float, n: Vec, gap: float,
+) -> None:  # fmt: skip
+    (a0, a1), (b0, b1) = shape_x.edges.edges[e], shape_y.edges.edges[f]
+    wx, wy = (1.0 - s, s, 0.0), (1.0 - t, t, 0.0)
+    store(index, value, row, EDGE_EDGE, (a0, a1, a0), wx, (b0, b1, b0), wy, n, gap)
+
+
+@njit(cache=True)
+def _edge_between(i: int, j: int, shape: Shape) -> int:
+    """The edge with these two ends, -1 if there is none."""
+    edges, start, owned = shape.edges.edges, shape.edges.owned_start, shape.edges.owned
+    adjacent = shape.adjacent
+    for k in range(adjacent.vertex_start[i], adjacent.vertex_start[i + 1]):
+        t = adjacent.vertex_triangles[k]
+        for m in range(start[t], start[t + 1]):
+            a, b = edges[owned[m]]
+            if (a == i and b == j) or (a == j and b == i):
+                return owned[m]
+    return -1
+
+
+@njit(cache=True)
+def kept_rows(
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, ends_x: Array, ends_y: Array, alarm: float
+) -> tuple[Array, Array]:
+    """Contacts of pairs of edges, given by their ends (k, 2) each, that were in contact before.
+
+    A soft surface is flat where another one lies on its edges: they are no ridges, but would be if
+    let go. So they stay in contact as long as the line between them is in their normal cones.
     """
-    k = len(normal)
-    place, turned, gap = np.zeros((k, 2)), normal.copy(), np.full(k, np.inf)
-    for c in range(k):
-        x0, x1, y0, y1 = (
-            point(ends_x[c], 0), point(ends_x[c], 1), point(ends_y[c], 0), point(ends_y[c], 1)
-        )  # fmt: skip
-        along_x, along_y = sub(x1, x0), sub(y1, y0)
-        n = cross(along_x, along_y)
-        sine2 = dot(n, n) / (dot(along_x, along_x) * dot(along_y, along_y))
-        s, t = closest_on_segments(x0, x1, y0, y1)
-        if sine2 < CROSSING * CROSSING or min(s, t, 1.0 - s, 1.0 - t) < INTERIOR:
-            continue
-        n = unit(n)
-        if dot(n, point(normal, c)) < 0.0:
-            n = scale(-1.0, n)
-        r = add(sub(x0, y0), sub(scale(s, along_x), scale(t, along_y)))
-        place[c, 0], place[c, 1], gap[c] = s, t, dot(n, r)
-        for i in range(3):
-            turned[c, i] = n[i]
-    return place, turned, gap
+    index, value = np.empty((len(ends_x), 7), np.int32), np.empty((len(ends_x), 10))
+    found = 0
+    for c in range(len(ends_x)):
+        e = _edge_between(ends_x[c, 0], ends_x[c, 1], shape_x)
+        f = _edge_between(ends_y[c, 0], ends_y[c, 1], shape_y)
+        s, t, n, gap = _crossing(e, x, shape_x, f, y, shape_y, alarm)
+        if gap < np.inf:
+            _store(index, value, found, e, shape_x, s, f, shape_y, t, n, gap)
+            found += 1
+    return index[:found], value[:found]
 
 
 @njit(cache=True)
@@ -149,8 +196,8 @@ def edge_rows(
     stack = np.empty(DEPTH, np.int32)
     tree_x, tree_y = shape_x.tree, shape_y.tree
     adjacent_x, adjacent_y = shape_x.adjacent, shape_y.adjacent
-    edges_x, start_x, owned_x = shape_x.edges.edges, shape_x.edges.owned_start, shape_x.edges.owned
-    edges_y, start_y, owned_y = shape_y.edges.edges, shape_y.edges.owned_start, shape_y.edges.owned
+    start_x, owned_x = shape_x.edges.owned_start, shape_x.edges.owned
+    start_y, owned_y = shape_y.edges.owned_start, shape_y.edges.owned
     near = triangle_pairs(tree_x, x, adjacent_x.triangles, tree_y, y, adjacent_y.triangles, alarm)
     ridge_x, ridge_y = _ridges(x, shape_x, near[:, 0]), _ridges(y, shape_y, near[:, 1])
     found = 0
@@ -159,38 +206,22 @@ def edge_rows(
             e = owned_x[k]
             if not ridge_x[e]:
                 continue
-            x0, x1 = point(x, edges_x[e, 0]), point(x, edges_x[e, 1])
-            along_x = sub(x1, x0)
             for l in range(start_y[near[pair, 1]], start_y[near[pair, 1] + 1]):
                 f = owned_y[l]
                 if not ridge_y[f]:
                     continue
-                y0, y1 = point(y, edges_y[f, 0]), point(y, edges_y[f, 1])
-                along_y = sub(y1, y0)
-                s, t = closest_on_segments(x0, x1, y0, y1)
-                r = add(sub(x0, y0), sub(scale(s, along_x), scale(t, along_y)))
-                if dot(r, r) > alarm * alarm or min(s, t, 1.0 - s, 1.0 - t) < INTERIOR:
+                s, t, n, gap = _crossing(e, x, shape_x, f, y, shape_y, alarm)
+                if gap == np.inf:
                     continue
-                n = cross(along_x, along_y)
-                sine2 = dot(n, n) / (dot(along_x, along_x) * dot(along_y, along_y))
-                if sine2 < CROSSING * CROSSING:
-                    continue
-                n = _ridge_normal(e, x, shape_x, f, y, shape_y, n)
-                if dot(n, n) == 0.0:
-                    continue
-                gap = dot(n, r)
                 # The outer edges of two thin sheets that touch look like overlap: ask for proof.
                 if gap < -SHALLOW * alarm:
-                    p, q = add(x0, scale(s, along_x)), add(y0, scale(t, along_y))
+                    p, q = _along(e, s, x, shape_x.edges), _along(f, t, y, shape_y.edges)
                     p_out = signed_distance(p, y, tree_y, adjacent_y, alarm, stack)
                     q_out = signed_distance(q, x, tree_x, adjacent_x, alarm, stack)
                     if max(p_out, q_out) > -SHALLOW * gap:
                         continue
                 if found == len(index):
                     index, value = grown(index), grown(value)
-                at_x = (edges_x[e, 0], edges_x[e, 1], edges_x[e, 0])
-                at_y = (edges_y[f, 0], edges_y[f, 1], edges_y[f, 0])
-                wx, wy = (1.0 - s, s, 0.0), (1.0 - t, t, 0.0)
-                store(index, value, found, EDGE_EDGE, at_x, wx, at_y, wy, n, gap)
+                _store(index, value, found, e, shape_x, s, f, shape_y, t, n, gap)
                 found += 1
     return index[:found], value[:found]

@@ -15,7 +15,7 @@ from numba import njit
 
 from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
 from limpet.collision.detect import Collider, closing_speeds, detect
-from limpet.collision.edges import crossing_again
+from limpet.collision.edges import kept_rows
 
 Array = np.ndarray
 
@@ -89,36 +89,38 @@ class ContactKeeper:
         deep = after.gap < -OVERLAP
         if not deep.any():
             return False
-        found = contact_keys(after, self.offset)[deep]
-        return bool((~np.isin(found[found >= 0], contact_keys(known, self.offset))).any())
+        vertices = after.take(deep & (after.kind != EDGE_EDGE))
+        return not self.among(vertices, known).all()
 
     def crossed(self, known: Contacts, after: Contacts, x: Array) -> Contacts:
         """Edges that came to cross within the step, as they meet after it, with their gap at x."""
         deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
         if len(deep) == 0:
             return deep
-        fresh = ~np.isin(contact_keys(deep, self.offset), contact_keys(known, self.offset))
-        new = deep.take(fresh)
+        new = deep.take(~self.among(deep, known))
         return replace(new, gap=self._opening(new, x))
 
-    def still_crossing(self, last: Contacts, found: Contacts, x: Array) -> Contacts:
-        """Pairs of edges that carried a force and are not among those found, where they are now.
+    def among(self, contacts: Contacts, others: Contacts) -> Array:
+        """(k,) bool: whether each contact is one of the others, too."""
+        return np.isin(contact_keys(contacts, self.offset), contact_keys(others, self.offset))
 
-        A soft surface that another one lies on is flat there, so that its edges are no ridges and
-        are not looked for; without the contact they would cross, and be found again.
-        """
-        known = contact_keys(found, self.offset)
-        gone = last.take(~np.isin(contact_keys(last, self.offset), known))
-        ends_a = x[self.offset[gone.body_a][:, None] + gone.vertices_a[:, :2]]
-        ends_b = x[self.offset[gone.body_b][:, None] + gone.vertices_b[:, :2]]
-        place, normal, gap = crossing_again(ends_a, ends_b, gone.normal)
-        s, t, none = place[:, 0], place[:, 1], np.zeros(len(gone))
-        now = replace(
-            gone, normal=normal, gap=gap,
-            weights_a=np.stack([1.0 - s, s, none], axis=1),
-            weights_b=np.stack([1.0 - t, t, none], axis=1),
-        )  # fmt: skip
-        return now.take(gap < self.alarm)
+    def with_more(self, contacts: Contacts, others: Contacts) -> Contacts:
+        """The contacts, and those of the others that they lack."""
+        return Contacts.join([contacts, others.take(~self.among(others, contacts))])
+
+    def still_crossing(self, last: Contacts, x: Array) -> Contacts:
+        """The pairs of edges among `last`, where they meet now."""
+        parts, offset = [Contacts.none()], self.offset
+        pairs = np.unique(np.stack([last.body_a, last.body_b], axis=1), axis=0)
+        for a, b in pairs.tolist():
+            own = last.take((last.body_a == a) & (last.body_b == b))
+            rows = kept_rows(
+                x[offset[a] : offset[a + 1]], self.colliders[a].shape,
+                x[offset[b] : offset[b + 1]], self.colliders[b].shape,
+                own.vertices_a[:, :2], own.vertices_b[:, :2], self.alarm,
+            )  # fmt: skip
+            parts.append(Contacts.of_rows(a, b, *rows))
+        return Contacts.join(parts)
 
     def _opening(self, c: Contacts, v: Array) -> Array:
         """normal . (v of the point on a less v of the point on b), (k,)."""
