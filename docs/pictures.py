@@ -74,6 +74,8 @@ CASES = {
     "cube-halves": Case("cube-halves", "lower", times=(0.6,)),
     "pick-and-place": Case("pick-and-place", "apple", times=(0.6, 3.0, 4.8), view=BOX),
     "tentacle": Case("tentacle", "can", times=(1.0,)),
+    "active-a20": Case("active-a20", "cup", {"duration": "2.2 s"}, (0.25, 0.85, 1.8)),
+    "active-a30": Case("active-a30", "cup", {"duration": "2.2 s"}, (0.25, 0.85, 1.8)),
 }
 
 

@@ -239,3 +239,18 @@ def test_the_cavity_round_the_port_is_on_the_line():
     assert sorted(P0 - c.pressure for c in last.cavities) == pytest.approx([0.0, 7e3], abs=1e-6)
     assert last.drives["right"][2] == pytest.approx(0.981 + 7e3 * OUTLINE**2, abs=1e-5)
     assert last.drives["left"][2] == pytest.approx(0.981, abs=1e-5)
+
+
+def test_a_line_continues_where_it_was_saved():
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="block", fixed=True)
+    cup = world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, GAP))
+    world.hold(cup)
+    world.connect(cup, PUMP, line=Line(1e-6, 3e-10))
+    sim = lp.Simulation(world, settings=lp.Settings(sealing=SEALING))
+    list(sim.run(0.05))
+    state = sim.save()
+    once = [(r.cavities[0].pressure, r.grippers["bell"]) for r in sim.run(0.05)]
+    sim.restore(state)
+    again = [(r.cavities[0].pressure, r.grippers["bell"]) for r in sim.run(0.05)]
+    assert once == again

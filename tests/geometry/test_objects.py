@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from limpet.errors import LimpetError
 from limpet.geometry.check import check_surface
-from limpet.geometry.objects import apple, can, compartment_box, ring
+from limpet.geometry.objects import apple, can, compartment_box, drilled_plate, ring
 from limpet.geometry.shapes import box
 from limpet.geometry.surface import volume
 from limpet.simulation import Simulation
@@ -104,3 +104,28 @@ def test_wrong_wishes_are_refused_in_one_line(make, says):
     with pytest.raises(LimpetError, match=says) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+def test_a_drilled_plate_lacks_what_was_drilled_out():
+    sides, hole, depth = 12, 0.004, 0.01
+    plate = drilled_plate(0.06, 0.05, 0.02, hole, depth, (0.01, 0.0), sides=sides)
+    check_surface(plate.points, plate.triangles)
+    polygon = 0.5 * sides * np.sin(2.0 * np.pi / sides) * (0.5 * hole) ** 2
+    expected = 0.06 * 0.05 * 0.02 - polygon * depth
+    assert volume(plate.points, plate.triangles) == pytest.approx(expected, rel=1e-6)
+    assert plate.points[:, 2].max() == pytest.approx(0.0, abs=1e-9)
+    floor = plate.points[np.abs(plate.points[:, 2] + depth) < 1e-9]
+    assert np.linalg.norm(floor[:, :2] - [0.01, 0.0], axis=1) == pytest.approx(0.5 * hole, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"depth": 0.02}, "depth = 0.02 m: expected less than its height"),
+        ({"hole": 0.0}, "drilled plate hole = 0 m"),
+        ({"at": (0.03, 0.0)}, "expected it within the plate"),
+    ],
+)
+def test_wrong_holes_are_refused(changes, message):
+    with pytest.raises(LimpetError, match=message):
+        drilled_plate(**changes)

@@ -143,7 +143,7 @@ def toy_scene():
         name="toy",
         summary="a toy",
         parameters=parameters,
-        world=SimpleNamespace(gravity=(0.0, 0.0, -9.81), watched_columns=list),
+        world=SimpleNamespace(gravity=(0.0, 0.0, -9.81), watched_columns=list, connections={}),
         h=parameters.h,
         duration=parameters.duration,
         expect="it seals",

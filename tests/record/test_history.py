@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from limpet.errors import DivergedError, LimpetError
-from limpet.record.history import COLUMNS, column, csv_line, flatten, read_history, up_direction
+from limpet.record.history import (
+    COLUMNS,
+    column,
+    csv_line,
+    flatten,
+    gripper_columns,
+    read_history,
+    unit_of_column,
+    up_direction,
+)  # fmt: skip
+from limpet.report import GripperReport
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -82,3 +92,13 @@ def test_what_is_written_reads_back_exactly(kit, story, tmp_path):
 def test_a_history_that_is_not_there(tmp_path):
     with pytest.raises(LimpetError, match="cannot be read"):
         read_history(tmp_path / "history.csv")
+
+
+def test_the_sensors_of_vacuum_lines_have_columns(kit):
+    line = GripperReport(vacuum=6e3, flow=None, sealed=True, present=True)
+    row = flatten(kit.report(grippers={"left cup": line}), UP)
+    names = gripper_columns(["left cup"])
+    assert list(row)[-4:] == names
+    assert [row[name] for name in names] == [6e3, None, 1, 1]
+    assert [unit_of_column(name) for name in names] == ["Pa", "m^3/s", "yes", "yes"]
+    assert [unit_of_column(name) for name in ("top_z", "cup_volume")] == ["m", ""]

