@@ -68,7 +68,10 @@ def _options(
 def list_scenes(
     name: Annotated[str | None, typer.Argument(metavar="[SCENE]")] = None, as_json: Json = False
 ) -> None:
-    """List the scenes, one line each, or the parameters of one."""
+    """List the scenes, one line each, or the parameters of one.
+
+    Example: limpet scenes ground
+    """
     from limpet.scenes.registry import parameters_of, scenes
 
     if name is None:
@@ -93,7 +96,10 @@ def run(
     as_json: Json = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
 ) -> None:
-    """Run a scene and record it in a folder: history, summary, plots."""
+    """Run a scene and record it in a folder: history, summary, plots, a film.
+
+    Example: limpet run ground --set young="2 MPa" --h "5 ms" --out runs/soft
+    """
     from limpet.record.run_folder import check_folder
     from limpet.scenes.registry import load
 
@@ -124,7 +130,10 @@ def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; lists them if not given.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Time the phases of a step, beside the paper's figures."""
+    """Time the phases of a step, beside the paper's figures.
+
+    Example: limpet bench table1
+    """
     from limpet.bench.registry import BENCHMARKS
 
     _study("bench", BENCHMARKS, name, as_json, None)
@@ -140,7 +149,10 @@ def reproduce(
         Path | None, typer.Option(metavar="DIR", help="Folder; runs/reproduce/ID if not given.")
     ] = None,
 ) -> None:
-    """Make a table or figure of the papers again."""
+    """Make a table or figure of the papers again.
+
+    Example: limpet reproduce fig4
+    """
     from limpet.reproduce.registry import STUDIES
 
     folder = out if out is not None else Path("runs") / "reproduce" / (name or "")

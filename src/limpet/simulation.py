@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -429,6 +430,27 @@ class Simulation:
         if not 0.0 <= rate < np.inf:
             raise LimpetError(f"leak = {rate:g} mol/s: expected 0 or more")
         self._cavities = replace(self._cavities, otherwise=Breath(leak=rate))
+
+    def set_vacuum(self, vacuum: float) -> None:
+        """Let every vacuum line pull `vacuum` [Pa] below the atmosphere from now on."""
+        if not 0.0 < vacuum <= self.world.atmosphere.pressure:
+            raise LimpetError(
+                f"vacuum = {vacuum:g} Pa: expected above 0, at most the atmosphere's pressure"
+            )
+        keeper: Any = self._cavities
+        taps = []
+        for tap in getattr(keeper, "taps", ()):
+            of = "vacuum" if hasattr(tap.source, "vacuum") else "end_vacuum"  # regulator, pump
+            taps.append(replace(tap, source=replace(tap.source, **{of: vacuum})))
+        if not taps:
+            raise LimpetError("vacuum: this world has no vacuum line")
+        self._cavities = replace(keeper, taps=tuple(taps))
+
+    @property
+    def vacuum(self) -> float | None:
+        """[Pa] the deepest that a vacuum line is asked for; None: there is no line."""
+        taps = getattr(self._cavities, "taps", ())
+        return max((float(tap.source.end_vacuum) for tap in taps), default=None)
 
     def snapshot(self) -> Snapshot:
         """Where everything is now: arrays of the simulation itself, to be read and not kept."""

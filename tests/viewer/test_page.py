@@ -157,7 +157,7 @@ def run_folder(tmp_path_factory, small):
     folder = tmp_path_factory.mktemp("run")
     scene = load("ground", {**small, "duration": "0.8 s"})
     simulation = scene.simulation()
-    camera = Camera(simulation, scene.name, 40)
+    camera = Camera(simulation, scene.name, scene.summary, 40)
     for report in simulation.run(scene.duration):
         camera.add(report)
     camera.save(folder)

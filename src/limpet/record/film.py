@@ -30,6 +30,7 @@ class Film:
     """The moments of a run."""
 
     title: str
+    summary: str
     seen: Seen
     moments: Sequence[Moment]
 
@@ -40,8 +41,8 @@ class Film:
 class Camera:
     """Keeps every so many steps of a simulation, with all colours."""
 
-    def __init__(self, simulation: Simulation, title: str, steps: int) -> None:
-        self._simulation, self._title = simulation, title
+    def __init__(self, simulation: Simulation, title: str, summary: str, steps: int) -> None:
+        self._simulation, self._title, self._summary = simulation, title, summary
         self._every = max(1, -(-steps // FRAMES))
         self._seen = seen(simulation)
         self.moments = [look(simulation, self._seen, None, COLOURS)]
@@ -53,7 +54,7 @@ class Camera:
             self.moments.append(look(self._simulation, self._seen, report, COLOURS))
 
     def save(self, folder: Path) -> None:
-        save(Film(self._title, self._seen, self.moments), folder / FILE)
+        save(Film(self._title, self._summary, self._seen, self.moments), folder / FILE)
 
 
 def save(film: Film, path: Path) -> None:
@@ -64,7 +65,12 @@ def save(film: Film, path: Path) -> None:
     which = [meshes.setdefault(a.triangles.tobytes(), len(meshes)) for a in air]
     triangles = [np.frombuffer(raw, np.int32).reshape(-1, 3) for raw in meshes]
     none = np.zeros((0, 3))
-    head: dict[str, Any] = {"title": film.title, "names": s.names, "kinds": s.kinds}
+    head: dict[str, Any] = {
+        "title": film.title,
+        "summary": film.summary,
+        "names": s.names,
+        "kinds": s.kinds,
+    }
     head |= {"ambient": s.ambient, "reach": s.reach}
     arrays: dict[str, Any] = dict(
         head=np.array(json.dumps(head)),
@@ -131,7 +137,7 @@ def _film(a: dict[str, Array]) -> Film:
         )
         for k in range(len(a["step"]))
     ]  # fmt: skip
-    return Film(head["title"], what, moments)
+    return Film(head["title"], head["summary"], what, moments)
 
 
 def _start(parts: Sequence[Any]) -> Array:

@@ -169,7 +169,8 @@ def _field(name: str, simulation: Simulation, what: Seen, now: Snapshot, pressed
     """(n,) float32. Rigid bodies are coloured by their displacement only: their triangles need not
     be fine enough to show a contact."""
     if name == "displacement":
-        return np.linalg.norm(now.positions - what.rest, axis=1).astype(np.float32)
+        d = now.positions - what.rest
+        return np.sqrt(np.einsum("ni,ni->n", d, d)).astype(np.float32)
     x, offset = now.positions, simulation.offset
     if name == "pressure":
         c = now.contacts

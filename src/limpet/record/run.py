@@ -78,7 +78,7 @@ def _camera(scene: Scene, simulation: Runnable) -> Camera | None:
 
     if not isinstance(simulation, Simulation):
         return None
-    return Camera(simulation, scene.name, round(scene.duration / scene.h))
+    return Camera(simulation, scene.name, scene.summary, round(scene.duration / scene.h))
 
 
 def _draw(recorder: Recorder, summary: Summary) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from pydantic import BaseModel
+
 from limpet.errors import LimpetError
 from limpet.scenes.registry import SceneParameters, unit_of
 from limpet.simulation import Simulation
@@ -18,7 +20,7 @@ def fields_of(parameters: SceneParameters) -> list[dict[str, Any]]:
     out = []
     for name, info in type(parameters).model_fields.items():
         value = getattr(parameters, name)
-        if name in HIDDEN or isinstance(value, (tuple, list, dict)):
+        if name in HIDDEN or isinstance(value, (tuple, list, dict, BaseModel)):
             continue
         entry: dict[str, Any] = {"name": name, "note": info.description or "", "value": value}
         si = unit_of(type(parameters), name)
@@ -41,18 +43,30 @@ def fields_of(parameters: SceneParameters) -> list[dict[str, Any]]:
 
 def live_of(simulation: Simulation) -> list[dict[str, Any]]:
     """What may change while it runs."""
-    return [
+    out = [
         {
             "name": "leak", "note": "air that leaks into the cavities", "unit": "umol/s",
             "size": 1e-6, "value": simulation.world.leak, "range": [0.0, LEAK_SCALE / 1e-6],
         }
     ]  # fmt: skip
+    if simulation.vacuum is not None:
+        out.append(
+            {
+                "name": "vacuum", "note": "of the vacuum lines, below the atmosphere",
+                "unit": "kPa", "size": 1e3, "value": simulation.vacuum,
+                "range": [0.1, simulation.world.atmosphere.pressure / 1e3],
+            }
+        )  # fmt: skip
+    return out
 
 
 def set_live(simulation: Simulation, name: str, value: float) -> None:
-    if name != "leak":
+    if name == "leak":
+        simulation.set_leak(value)
+    elif name == "vacuum":
+        simulation.set_vacuum(value)
+    else:
         raise LimpetError(f"'{name}' cannot be changed while the scene runs")
-    simulation.set_leak(value)
 
 
 def _size(default: object) -> float:

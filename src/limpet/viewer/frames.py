@@ -48,4 +48,4 @@ def pack(moment: Moment, colour: str, *, epoch: int, flags: int, factor: float) 
         *(a.points.astype("<f4", copy=False) for a in air),
         *(a.triangles.astype("<u4", copy=False) for a in air),
     )
-    return b"".join(np.ascontiguousarray(p).tobytes() for p in parts)
+    return b"".join(np.ascontiguousarray(p).data.cast("B") for p in parts if p.size)

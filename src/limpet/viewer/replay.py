@@ -68,7 +68,8 @@ def film_text(film: Film) -> str:
     }
     sections, data = _pack(arrays)
     header = {
-        **film.seen.header(), "scene": film.title, "summary": "", "epoch": 1,
+        **film.seen.header(), "scene": film.title, "summary": film.summary, "epoch": 1,
+        "colour": "stress",
         "duration": moments[-1].time, "rest": _rounded(film.seen.rest), "force": force,
         "box": {"low": low.tolist(), "size": size.tolist()}, "ranges": ranges,
     }  # fmt: skip

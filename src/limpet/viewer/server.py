@@ -40,7 +40,7 @@ class Engine:
 
     def __init__(self, scene: str, overrides: Mapping[str, object]) -> None:
         self._scene, self._overrides = scene, dict(overrides)
-        self._listener: asyncio.Queue[tuple[str, Any]] | None = None
+        self._listener: asyncio.Queue[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
         self._problem: str | None = None
@@ -60,12 +60,12 @@ class Engine:
         """In a thread: hand on what the worker says, until it is gone."""
         try:
             while True:
-                self._tell(pipe.recv())
+                self._tell(pipe.recv_bytes())
         except (EOFError, OSError):
             process.join(2.0)
             if process is self.process and process.exitcode != 0:  # else it has said why itself
                 text = f"the simulation has ended (exit code {process.exitcode}); reset starts it"
-                self._tell(("json", {"type": "crash", "text": text}))
+                self._tell(json.dumps({"type": "crash", "text": text}).encode())
 
     def wait(self) -> None:
         """Until the scene is built; what was wrong with it is raised."""
@@ -73,16 +73,17 @@ class Engine:
         if self._problem is not None:
             raise LimpetError(self._problem)
 
-    def _tell(self, message: tuple[str, Any]) -> None:
-        kind, content = message
-        if not self._ready.is_set() and (kind == "frame" or content["type"] != "status"):
-            self._problem = content["text"] if kind == "json" and "text" in content else None
-            self._ready.set()
+    def _tell(self, message: bytes) -> None:
+        if not self._ready.is_set():
+            content = json.loads(message) if message[:1] == b"{" else {"type": "frame"}
+            if content["type"] != "status":
+                self._problem = content.get("text")
+                self._ready.set()
         loop, listener = self._loop, self._listener
         if loop is not None and listener is not None and not loop.is_closed():
             loop.call_soon_threadsafe(listener.put_nowait, message)
 
-    def listen(self, queue: asyncio.Queue[tuple[str, Any]] | None) -> None:
+    def listen(self, queue: asyncio.Queue[bytes] | None) -> None:
         self._loop = asyncio.get_running_loop()
         self._listener = queue
 
@@ -184,7 +185,7 @@ class Site:
             await user.close(REFUSED, "one user at a time")
             return
         self._user = user
-        queue: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
         engine.listen(queue)
         engine.command({"do": "hello"})
         sender = asyncio.create_task(_forward(queue, user))
@@ -214,13 +215,13 @@ class Site:
             return
 
 
-async def _forward(queue: asyncio.Queue[tuple[str, Any]], user: WebSocket) -> None:
+async def _forward(queue: asyncio.Queue[bytes], user: WebSocket) -> None:
     while True:
-        kind, content = await queue.get()
-        if kind == "frame":
-            await user.send_bytes(content)
+        message = await queue.get()
+        if message[:1] == b"{":
+            await user.send_text(message.decode())
         else:
-            await user.send_text(json.dumps(content))
+            await user.send_bytes(message)
 
 
 def _headers(nonce: str | None = None) -> dict[str, str]:

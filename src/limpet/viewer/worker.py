@@ -1,12 +1,14 @@
 """The simulation in a process of its own: it steps, takes commands from a pipe and sends frames.
 
 It sends one frame, and the next only when that was acknowledged: nothing piles up on the way, and
-after a pause nothing old arrives. Messages to the page are ("json", dict) or ("frame", bytes).
+after a pause nothing old arrives. What goes to the page is bytes: the text of a JSON object, or a
+frame, which begins otherwise (frames.py).
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import time
 import traceback
@@ -23,6 +25,8 @@ from limpet.viewer.controls import fields_of, live_of, set_live
 from limpet.viewer.frames import ENDED, PLAYING, pack
 
 FRAME_RATE = 30.0  # [1/s] at most
+SHARE = 0.05  # of the time may be spent on frames while it plays; costly ones come less often
+SMALL = 2000  # vertices up to which the first colour is the stress, which is costly
 WINDOW = 1.0  # [s] over which the real-time factor is taken
 STEP_LIMIT = 1000  # steps that one command may ask for
 
@@ -35,7 +39,7 @@ class Worker:
         self._epoch, self._playing, self._ended, self._due = 0, False, False, 0
         self._speed, self._colour = 1.0, "stress"
         self._waiting = self._stale = False  # for an acknowledgement; something is not shown yet
-        self._sent = 0.0  # [s] on the clock
+        self._next = 0.0  # [s] on the clock: when a frame is due
         self._laps: deque[tuple[float, float]] = deque()  # clock, simulated time
         self._report: StepReport | None = None
         self._closed = False
@@ -129,6 +133,7 @@ class Worker:
             "parameters": fields_of(scene.parameters),
             "live": live_of(simulation),
             "rest": self._seen.rest.ravel().tolist(),
+            "colour": "stress" if len(self._seen.rest) <= SMALL else "displacement",
             **self._seen.header(),
         }
         self._laps.clear()
@@ -161,14 +166,16 @@ class Worker:
         """Send a frame if there is something new, the page is ready, and the last is old enough."""
         if not self._stale or self._waiting or self._due:
             return
-        now = time.monotonic()
-        if self._playing and now - self._sent < 1.0 / FRAME_RATE:
+        begin = time.monotonic()
+        if self._playing and begin < self._next:
             return
         moment = look(self._simulation, self._seen, self._report, (self._colour,))
         flags = PLAYING * self._playing + ENDED * self._ended
         frame = pack(moment, self._colour, epoch=self._epoch, flags=flags, factor=self._real_time())
-        self._put(("frame", frame))
-        self._sent, self._waiting, self._stale = now, True, False
+        self._put(frame)
+        self._waiting, self._stale = True, False
+        cost = time.monotonic() - begin
+        self._next = begin + max(1.0 / FRAME_RATE, cost / SHARE)
 
     def _real_time(self) -> float:
         if len(self._laps) < 2 or not self._playing:
@@ -177,11 +184,11 @@ class Worker:
         return (last - first) / (end - begin) if end > begin else math.nan
 
     def _send(self, message: dict[str, Any]) -> None:
-        self._put(("json", message))
+        self._put(json.dumps(message).encode())
 
-    def _put(self, message: tuple[str, Any]) -> None:
+    def _put(self, message: bytes) -> None:
         try:
-            self._pipe.send(message)
+            self._pipe.send_bytes(message)
         except OSError:  # nobody is there any more
             self._closed = True
 
@@ -201,4 +208,4 @@ def main(pipe: Connection, scene: str, overrides: dict[str, object]) -> None:
 
 def _last_words(pipe: Connection, text: str) -> None:
     with contextlib.suppress(OSError):
-        pipe.send(("json", {"type": "problem", "text": text}))
+        pipe.send_bytes(json.dumps({"type": "problem", "text": text}).encode())

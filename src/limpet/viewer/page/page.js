@@ -116,7 +116,7 @@ class Page {
     document.title = `${header.scene} · Limpet`;
     $("scene").textContent = header.scene;
     $("summary").textContent = header.summary;
-    const chosen = this.colour || "stress";
+    const chosen = this.colour || header.colour;
     $("colour").replaceChildren(...header.colours.map((c) => Object.assign(document.createElement("option"), { value: c.name, textContent: c.title, title: c.note, selected: c.name === chosen })));
     this.colour = chosen;
     this.view.setHeader(header);

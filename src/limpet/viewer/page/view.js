@@ -9,7 +9,7 @@ const BASE = {
 };
 const CREASE = Math.cos((38 * Math.PI) / 180); // edges sharper than this stay sharp
 const ARROWS = 4000;
-const LONGEST = 0.3; // of what is in focus, the longest arrow
+const LONGEST = 0.22; // of what is in focus, the longest arrow
 
 // Split vertices at sharp edges. Returns the triangles over the new vertices and each one's source.
 function creased(triangles, rest, first) {
@@ -74,6 +74,7 @@ export class View {
     this.root = new THREE.Group();
     this.scene.add(this.root);
     this.header = header;
+    this.frame = null;
     this.cavities = [];
     const kin = {};
     this.bodies = header.bodies.map((body, i) => this.makeBody(body, i, (kin[body.kind] = (kin[body.kind] ?? -1) + 1)));
@@ -167,6 +168,7 @@ export class View {
       b.cap.face.quaternion.copy(turn);
       b.cap.face.scale.setScalar(4 * this.whole.getSize(new THREE.Vector3()).length());
     }
+    if (this.frame) this.showArrows(this.frame);
     this.setShown({});
   }
 
@@ -189,7 +191,7 @@ export class View {
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.camera.up);
     const centre = this.focus.getCenter(new THREE.Vector3());
     const narrow = Math.min(1, this.camera.aspect || 1);
-    const distance = (0.62 * this.size) / Math.sin((this.camera.fov * Math.PI) / 360) / narrow;
+    const distance = (0.56 * this.size) / Math.sin((this.camera.fov * Math.PI) / 360) / narrow;
     this.camera.position.copy(centre).addScaledVector(new THREE.Vector3(...way).normalize().applyQuaternion(turn), distance);
     this.camera.near = distance / 100;
     this.camera.far = distance * 50;
@@ -294,11 +296,12 @@ export class View {
     const count = Math.min(x.length / 3, ARROWS), force = new THREE.Vector3(), up = new THREE.Vector3(0, 1, 0);
     for (let i = 0; i < count; i++) this.largestForce = Math.max(this.largestForce, force.fromArray(f, 3 * i).length());
     const [shaft, head] = this.arrows, place = new THREE.Vector3(), turn = new THREE.Quaternion(), scale = new THREE.Vector3();
-    const matrix = new THREE.Matrix4(), unit = 0.06 * this.size; // [m] how thick: 5 % and 13 % of this
+    const soft = this.cut.mode !== "none", matrix = new THREE.Matrix4(), unit = 0.06 * this.size; // [m] how thick: 5 % and 13 % of this
     for (let i = 0; i < count; i++) {
       force.fromArray(f, 3 * i);
       const size = force.length();
-      const length = this.largestForce ? (LONGEST * this.size * size) / this.largestForce : 0;
+      const hidden = soft && this.plane.distanceToPoint(place.fromArray(x, 3 * i)) < 0; // on what is cut away
+      const length = this.largestForce && !hidden ? (LONGEST * this.size * size) / this.largestForce : 0;
       turn.setFromUnitVectors(up, force.divideScalar(size || 1));
       const tip = Math.min(0.35 * unit, 0.6 * length), thick = unit * Math.min(1, length / (0.35 * unit));
       place.fromArray(x, 3 * i);
