@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 
 import pytest
@@ -34,11 +33,13 @@ def test_every_command_has_an_example(name):
 
 
 def test_help_is_quick():
-    times = []
+    times = []  # [s] of the processor: the machine may be busy
     for _ in range(3):
-        begin = time.perf_counter()
+        begin = os.times()
         assert limpet_("--help").returncode == 0
-        times.append(time.perf_counter() - begin)
+        end = os.times()
+        times.append(end.children_user + end.children_system)
+        times[-1] -= begin.children_user + begin.children_system
     assert min(times) < 0.5
 
 
@@ -46,7 +47,6 @@ def test_help_is_quick():
     ("words", "why"),
     [
         (["view", "grond"], "there is no such scene"),
-        (["view", "ground", "--set", "young=-1 Pa"], "young"),
         (["replay", "nowhere"], "has no frames.npz"),
         (["render", "nowhere"], "has no frames.npz"),
         (["view", "ground", "--port", "99999"], "port = 99999"),
