@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from limpet.record.summary import Summary
     from limpet.record.table import Progress, Study
     from limpet.scenes.registry import Scene
+    from limpet.viewer.server import Server
 
 WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
 
@@ -67,7 +68,10 @@ def _options(
 def list_scenes(
     name: Annotated[str | None, typer.Argument(metavar="[SCENE]")] = None, as_json: Json = False
 ) -> None:
-    """List the scenes, one line each, or the parameters of one."""
+    """List the scenes, one line each, or the parameters of one.
+
+    Example: limpet scenes ground
+    """
     from limpet.scenes.registry import parameters_of, scenes
 
     if name is None:
@@ -92,7 +96,10 @@ def run(
     as_json: Json = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
 ) -> None:
-    """Run a scene and record it in a folder: history, summary, plots."""
+    """Run a scene and record it in a folder: history, summary, plots, a film.
+
+    Example: limpet run ground --set young="2 MPa" --h "5 ms" --out runs/soft
+    """
     from limpet.record.run_folder import check_folder
     from limpet.scenes.registry import load
 
@@ -123,7 +130,10 @@ def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; lists them if not given.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Time the phases of a step, beside the paper's figures."""
+    """Time the phases of a step, beside the paper's figures.
+
+    Example: limpet bench table1
+    """
     from limpet.bench.registry import BENCHMARKS
 
     _study("bench", BENCHMARKS, name, as_json, None)
@@ -139,11 +149,82 @@ def reproduce(
         Path | None, typer.Option(metavar="DIR", help="Folder; runs/reproduce/ID if not given.")
     ] = None,
 ) -> None:
-    """Make a table or figure of the papers again."""
+    """Make a table or figure of the papers again.
+
+    Example: limpet reproduce fig4
+    """
     from limpet.reproduce.registry import STUDIES
 
     folder = out if out is not None else Path("runs") / "reproduce" / (name or "")
     _study("reproduce", STUDIES, name, as_json, folder)
+
+
+@app.command()
+def view(
+    what: Annotated[str, typer.Argument(metavar="SCENE|FILE.toml|RUN", help="A run is replayed.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help='Change a parameter: young="2 MPa".'),
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port on this machine; 0 takes a free one.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True,
+) -> None:
+    """See a scene live in the browser, on this machine only; or a run that was recorded.
+
+    Example: limpet view ground --set young="2 MPa"
+    """
+    server = _server(what, settings or [], port)
+    print(f"{server.address}  (Ctrl-C ends it)", flush=True)
+    if browser:
+        import webbrowser
+
+        webbrowser.open(server.address)
+    server.run()
+
+
+@app.command()
+def replay(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="RUN/replay.html if not given.")
+    ] = None,
+) -> None:
+    """Make one html file of a run: it opens anywhere, without Limpet and without a network.
+
+    Example: limpet run ground, then limpet replay runs/ground
+    """
+    from limpet.viewer.replay import write_replay
+
+    print(write_replay(run, out))
+
+
+@app.command()
+def render(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="RUN/still.png if not given, RUN/film.gif for a film."),
+    ] = None,
+    film: Annotated[
+        bool, typer.Option("--film", help="A film: .gif, or .mp4 with ffmpeg.")
+    ] = False,
+    time: Annotated[
+        str | None, typer.Option(metavar="S", help="Moment of the still; the lowest pressure.")
+    ] = None,
+    colour: Annotated[str, typer.Option(help="pressure, stress, displacement or gap.")] = "stress",
+    size: Annotated[str, typer.Option(metavar="WxH", help="Pixels.")] = "1280x800",
+) -> None:
+    """Draw a still or a film of a run: with Chromium where there is one, else with matplotlib.
+
+    Example: limpet render runs/ground --film --out ground.gif
+    """
+    from limpet.units import quantity
+    from limpet.viewer.render import render_run
+
+    moment = None if time is None else quantity(time, "s", "time")
+    print(render_run(run, out, film=film, time=moment, colour=colour, size=size))
 
 
 def _run(scene: Scene, folder: Path, force: bool, plots: bool) -> Summary:
@@ -184,6 +265,22 @@ def _study(
             print(path)
     if not result.ok:
         _stop(f"{kind} '{name}': a figure is outside what is claimed", FAILED)
+
+
+def _server(what: str, settings: list[str], port: int) -> Server:
+    """The server of a scene, or of a run's replay if `what` is a folder."""
+    try:
+        from limpet.viewer.server import Server
+    except ModuleNotFoundError as missing:
+        raise LimpetError(
+            f"view needs '{missing.name}', which is not installed: pip install 'limpet[view]'"
+        ) from None
+    if Path(what).is_dir():
+        from limpet.viewer.replay import write_replay
+
+        return Server(None, port=port, replay=write_replay(Path(what)))
+    name, parameters = _scene_and_parameters(what)
+    return Server(name, parameters | _settings(settings), port=port)
 
 
 def _scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:

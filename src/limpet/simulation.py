@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -15,7 +16,7 @@ from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
 from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
 from limpet.cavity.limit import ElasticEnergy
-from limpet.cavity.mesh import join_walls
+from limpet.cavity.mesh import Walls, join_walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
 from limpet.collision.detect import collider
@@ -48,6 +49,19 @@ class State:
     air: AirBook
     memory: Memory
     edges: Contacts  # pairs of edges that carried a force
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What can be seen of a moment, by the vertices of all collision surfaces joined."""
+
+    positions: Array  # (n, 3) [m]
+    walls: Walls
+    contacts: Contacts  # that the last step was solved for
+    forces: Array  # (k, 3) [N] of these, on their first body
+    contact_points: Array  # (k, 3) [m]
+    near: Contacts  # within the alarm distance now
+    cavities: tuple[Trapped, ...]
 
 
 class Simulation:
@@ -93,6 +107,7 @@ class Simulation:
         self._memory = Memory.empty()
         self._edges = self._contacts = Contacts.none()
         self._forces = np.zeros((0, 3))
+        self._pull = np.zeros((int(self.offset[-1]), 3))  # [N] on the vertices, from outside
         self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
@@ -132,6 +147,8 @@ class Simulation:
 
         for body in self.bodies:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
+        if self._pull.any():
+            self._apply(self._pull)
         free = self._surface_velocities()
         clock.lap("free")
 
@@ -215,8 +232,8 @@ class Simulation:
             clock.lap("solve")
 
             force = rows_transpose_times(rows.start, rows.vertex, rows.vector, multipliers, len(x))
-            for i, body in enumerate(self.bodies):  # P eq 3
-                body.apply(self.h * force[self.offset[i] : self.offset[i + 1]])
+            force += self._pull
+            self._apply(force)  # P eq 3
             v = self._surface_velocities()
             late = self._touch.late(contacts, solved, v, self.h)
             clock.lap("correct")
@@ -321,6 +338,11 @@ class Simulation:
             raise LimpetError(f"inner = '{name}': no soft body has it{suggest(name, known)}")
         return inner
 
+    def _apply(self, force: Array) -> None:
+        """Forces (n, 3) [N] on all vertices over the step, on top of the free velocities."""
+        for i, body in enumerate(self.bodies):
+            body.apply(self.h * force[self.offset[i] : self.offset[i + 1]])
+
     def _surface_velocities(self) -> Array:
         return np.concatenate([b.surface_velocities() for b in self.bodies])
 
@@ -413,6 +435,65 @@ class Simulation:
         bodies = self.section_frame("").bodies
         x, triangles = next((x, t) for own, x, t in bodies if own == name)
         return RigidShape(name, x.copy(), triangles)
+
+    def pull(self, body: str, vertex: int, force: Sequence[float] | Array) -> None:
+        """Pull on a vertex of a body's collision surface with `force` (3,) [N], from now on.
+
+        It acts as gravity does, before contacts and air are solved. A force of 0 lets go.
+        """
+        names = [b.name for b in self.bodies]
+        if body not in names:
+            raise LimpetError(f"pull on '{body}': there is no such body{suggest(body, names)}")
+        i, f = names.index(body), np.asarray(force, dtype=float)
+        if not 0 <= vertex < self.bodies[i].n_surface:
+            raise LimpetError(
+                f"pull on '{body}' at vertex {vertex}: expected 0 to {self.bodies[i].n_surface - 1}"
+            )
+        if f.shape != (3,) or not np.all(np.isfinite(f)):
+            raise LimpetError(f"pull on '{body}': force = {force}: expected three finite numbers")
+        if not self.bodies[i].movable:
+            raise LimpetError(f"pull on '{body}': it is fixed or driven, so no force moves it")
+        self._pull[self.offset[i] + vertex] = f
+
+    def let_go(self) -> None:
+        """End every pull."""
+        self._pull[:] = 0.0
+
+    def set_leak(self, rate: float) -> None:
+        """Let `rate` [mol/s] leak into cavities from now on; not where a body breathes itself."""
+        if not 0.0 <= rate < np.inf:
+            raise LimpetError(f"leak = {rate:g} mol/s: expected 0 or more")
+        self._cavities = replace(self._cavities, otherwise=Breath(leak=rate))
+
+    def set_vacuum(self, vacuum: float) -> None:
+        """Let every vacuum line pull `vacuum` [Pa] below the atmosphere from now on."""
+        if not 0.0 < vacuum <= self.world.atmosphere.pressure:
+            raise LimpetError(
+                f"vacuum = {vacuum:g} Pa: expected above 0, at most the atmosphere's pressure"
+            )
+        if not self._cavities.taps:
+            raise LimpetError("vacuum: this world has no vacuum line")
+        self._cavities = replace(
+            self._cavities, taps=tuple(tap.asked_for(vacuum) for tap in self._cavities.taps)
+        )
+
+    @property
+    def vacuum(self) -> float | None:
+        """[Pa] the deepest that a vacuum line is asked for; None: there is no line."""
+        return max((tap.source.end_vacuum for tap in self._cavities.taps), default=None)
+
+    def snapshot(self) -> Snapshot:
+        """Where everything is now: arrays of the simulation itself, to be read and not kept."""
+        if self._ahead is None:
+            self._ahead = self._detect()
+        x, near = self._ahead
+        c = self._contacts
+        carried = x[self.offset[c.body_a][:, None] + c.vertices_a]
+        return Snapshot(
+            positions=x, walls=self._cavities.walls, contacts=c, near=near, forces=self._forces,
+            contact_points=np.einsum("kj,kji->ki", c.weights_a, carried),
+            cavities=self._air.cavities,
+        )  # fmt: skip
 
     def section_frame(self, label: str) -> SectionFrame:
         """What a section through the scene is drawn from: surfaces, contact forces, the cavity."""

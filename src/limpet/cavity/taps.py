@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from limpet.cavity.gas import Atmosphere, Gas
-from limpet.cavity.line import Flow, Line, Source, Valve
+from limpet.cavity.line import Flow, Line, Pump, Regulator, Source, Valve
 from limpet.cavity.mesh import CavityMesh
 from limpet.report import GripperReport
 
@@ -40,6 +40,12 @@ class Tap:
     line: Line
     valve: Valve
     switch: float  # [Pa] of vacuum from which on a part counts as present
+
+    def asked_for(self, vacuum: float) -> Tap:
+        """The same with another vacuum [Pa] at its source."""
+        if isinstance(self.source, Pump):
+            return replace(self, source=replace(self.source, end_vacuum=vacuum))
+        return replace(self, source=Regulator(vacuum))
 
     def takes(self, pressure: float, time: float, around: Atmosphere) -> Flow:
         """What leaves the line at its far end; pressure [Pa]: of the line, in the last step."""

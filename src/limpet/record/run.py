@@ -7,13 +7,16 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from limpet.errors import DivergedError, LimpetError
 from limpet.record.run_folder import Counted, Recorder
 from limpet.record.summary import Ended, Summary
 from limpet.report import StepReport
 from limpet.scenes.registry import Scene
+
+if TYPE_CHECKING:
+    from limpet.record.film import Camera
 
 
 class Runnable(Counted, Protocol):
@@ -30,18 +33,23 @@ def record_run(
     force: bool = False,
     on_step: Callable[[StepReport], None] | None = None,
     plots: bool = True,
+    film: bool = True,
 ) -> Summary:
     """Step `simulation` through `scene` and keep what it does in `folder`.
 
     An early end (Ctrl-C, numbers that diverge, a step that cannot be done) is a value in the
-    summary; what was recorded before it is kept. A second Ctrl-C leaves out the plots.
+    summary; what was recorded before it is kept, with a film of it (frames.npz). A second Ctrl-C
+    leaves out the plots.
     """
     recorder = Recorder(folder, scene, simulation, force=force)
+    camera = _camera(scene, simulation) if film else None
     ended: Ended = "finished"
     why: str | None = None
     try:
         for report in simulation.run(scene.duration):
             recorder.add(report)
+            if camera is not None:
+                camera.add(report)
             if on_step is not None:
                 on_step(report)
     except KeyboardInterrupt:
@@ -55,10 +63,22 @@ def record_run(
         raise
     with _uninterrupted():
         summary = recorder.finish(ended, why)
+        if camera is not None:
+            camera.save(folder)
     if plots and recorder.rows:
         with contextlib.suppress(KeyboardInterrupt):
             _draw(recorder, summary)
     return summary
+
+
+def _camera(scene: Scene, simulation: Runnable) -> Camera | None:
+    """What keeps frames.npz; only a Simulation itself can be filmed."""
+    from limpet.record.film import Camera
+    from limpet.simulation import Simulation
+
+    if not isinstance(simulation, Simulation):
+        return None
+    return Camera(simulation, scene.name, scene.summary, round(scene.duration / scene.h))
 
 
 def _draw(recorder: Recorder, summary: Summary) -> None:

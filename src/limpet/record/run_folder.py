@@ -181,7 +181,7 @@ def _toml(value: object) -> str:
 
 def _remove_old_run(folder: Path) -> None:
     """Remove what an earlier run has left, and nothing else that may lie in the folder."""
-    for name in ("scene.toml", "history.csv", "summary.json"):
+    for name in ("scene.toml", "history.csv", "summary.json", "frames.npz", "replay.html"):
         (folder / name).unlink(missing_ok=True)
     for name in ("history.png", "section.png", "scene.png"):
         (folder / "plots" / name).unlink(missing_ok=True)

@@ -1,0 +1,177 @@
+"""Stills and films of a run: through the replay page in Chromium, else drawn by matplotlib."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from limpet.errors import LimpetError, suggest
+from limpet.record.film import Film, read
+from limpet.record.moment import COLOURS, Moment
+from limpet.report import SectionFrame
+from limpet.viewer.page_files import three_path
+from limpet.viewer.replay import write_replay
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+# As root and without GPU or screen; no request of the browser's own.
+FLAGS = (
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+    "--disable-background-networking",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+)
+RATE = 20  # [1/s] frames of a film
+LONGEST = 160  # frames of a film
+
+
+def render_run(
+    run: Path, out: Path | None = None, *, film: bool = False, time: float | None = None,
+    colour: str = "stress", size: str = "1280x800",
+) -> Path:  # fmt: skip
+    """A PNG of one moment, or a GIF or MP4 of all."""
+    if colour not in COLOURS:
+        raise LimpetError(f"colour = '{colour}'{suggest(colour, COLOURS)}")
+    width, height = _pixels(size)
+    path = out or run / ("film.gif" if film else "still.png")
+    allowed = (".gif", ".mp4") if film else (".png",)
+    if path.suffix.lower() not in allowed:
+        raise LimpetError(f"out = '{path}': expected a name that ends in {' or '.join(allowed)}")
+    if path.suffix.lower() == ".mp4" and shutil.which("ffmpeg") is None:
+        raise LimpetError(f"out = '{path}': mp4 needs ffmpeg, which is not there; take .gif")
+    reel = read(run)
+    chosen = _chosen(reel, film, time)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    images = _by_browser(run, chosen, colour, width, height)
+    if images is None:
+        images = [_drawn(reel, k, width, height) for k in chosen]
+    if film:
+        _join(images, path)
+    else:
+        images[0].save(path)
+    return path
+
+
+def browser() -> str | None:
+    """Chromium's program, if there is one."""
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+
+
+def _pixels(size: str) -> tuple[int, int]:
+    parts = size.lower().split("x")
+    if len(parts) != 2 or not all(p.isdigit() and 16 <= int(p) <= 8192 for p in parts):
+        raise LimpetError(f"size = '{size}': expected WIDTHxHEIGHT in pixels, as 1280x800")
+    return int(parts[0]), int(parts[1])
+
+
+def _chosen(reel: Film, film: bool, time: float | None) -> list[int]:
+    """Which moments: all (thinned), that at `time`, or the lowest pressure of trapped air."""
+    n = len(reel)
+    if film:
+        return np.unique(np.linspace(0, n - 1, min(n, LONGEST)).round().astype(int)).tolist()
+    if time is not None:
+        return [int(np.argmin([abs(m.time - time) for m in reel.moments]))]
+    lowest = [min((a.pressure for a in m.cavities), default=np.inf) for m in reel.moments]
+    return [int(np.argmin(lowest)) if np.isfinite(lowest).any() else n - 1]
+
+
+def _by_browser(
+    run: Path, chosen: list[int], colour: str, width: int, height: int
+) -> list[Image.Image] | None:
+    """None where there is no browser, or it cannot be driven."""
+    program = browser()
+    if program is None or importlib.util.find_spec("playwright") is None:
+        return None
+    try:
+        three_path()
+    except LimpetError:
+        return None
+    from playwright.sync_api import Error
+
+    with tempfile.TemporaryDirectory() as folder:
+        page_file = write_replay(run, Path(folder) / "replay.html")
+        try:
+            with _page(program, width, height) as page:
+                page.goto(f"{page_file.as_uri()}#still")
+                page.wait_for_selector("body[data-step]", timeout=60_000)
+                page.evaluate("name => limpet.setColour(name)", colour)
+                return [_shot(page, k) for k in chosen]
+        except Error:
+            return None
+
+
+def _shot(page: Any, index: int) -> Image.Image:
+    page.evaluate("index => limpet.showFrame(index)", index)  # resolves when it is drawn
+    return Image.open(io.BytesIO(page.screenshot(timeout=60_000))).convert("RGB")
+
+
+@contextlib.contextmanager
+def _page(program: str, width: int, height: int) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=program, args=list(FLAGS))
+        try:
+            yield chromium.new_page(viewport={"width": width, "height": height})
+        finally:
+            chromium.close()
+
+
+def _drawn(reel: Film, k: int, width: int, height: int) -> Image.Image:
+    """By matplotlib: the bodies cut open, as in a run's scene.png."""
+    from limpet.record.picture import draw_scene
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "still.png"
+        draw_scene([_section(reel, reel.moments[k])], path)
+        picture = Image.open(path).convert("RGB")
+    picture.thumbnail((width, height))
+    image = Image.new("RGB", (width, height), "white")
+    image.paste(picture, ((width - picture.width) // 2, (height - picture.height) // 2))
+    return image
+
+
+def _section(reel: Film, m: Moment) -> SectionFrame:
+    s = reel.seen
+    bodies = [
+        (name, m.positions[a:b].astype(float), triangles)
+        for name, a, b, triangles in zip(s.names, s.offset[:-1], s.offset[1:], s.triangles)
+    ]
+    air = tuple((a.points.astype(float), a.triangles, a.pressure) for a in m.cavities)
+    points, triangles, pressure = (
+        air[0] if air else (np.zeros((0, 3)), np.zeros((0, 3), np.int32), s.ambient)
+    )
+    kinds = dict(zip(s.names, s.kinds))
+    return SectionFrame(
+        "", m.time, bodies, m.contact_points, m.contact_forces, points, triangles, pressure, air,
+        frozenset(n for n, kind in kinds.items() if kind == "soft"),
+        frozenset(n for n, kind in kinds.items() if kind == "fixed"),
+    )  # fmt: skip
+
+
+def _join(images: list[Image.Image], path: Path) -> None:
+    if path.suffix.lower() == ".gif":
+        small = [i.quantize(128, method=Image.Quantize.MEDIANCUT) for i in images]
+        small[0].save(path, save_all=True, append_images=small[1:], duration=1000 // RATE, loop=0)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for k, image in enumerate(images):
+            image.save(Path(folder) / f"{k:05d}.png")
+        command = ["ffmpeg", "-y", "-loglevel", "error", "-framerate", str(RATE)]
+        command += ["-i", f"{folder}/%05d.png", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2"]
+        command += ["-pix_fmt", "yuv420p", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no word"])[-1]
+        raise LimpetError(f"out = '{path}': ffmpeg failed ({last})")

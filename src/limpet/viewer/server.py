@@ -1,0 +1,279 @@
+"""The live page's server: this machine only, one user, and nothing that a stranger could misuse."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import multiprocessing
+import secrets
+import socket
+import threading
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from limpet.errors import LimpetError
+from limpet.viewer.commands import MalformedError, read_command
+from limpet.viewer.page_files import PAGE, live_html, three_path
+from limpet.viewer.worker import main as work
+
+HOST = "127.0.0.1"
+LARGEST = 64 * 1024  # [byte] of a message from the page
+BUSY = "this simulation is being looked at already: close the other page first"
+REFUSED, MALFORMED = 4001, 4002  # codes with which a socket is closed
+TYPES = {".js": "text/javascript", ".css": "text/css"}
+PATIENCE = 1.0  # [s] that a new page waits for the last one to go, as when it is reloaded
+
+
+class Engine:
+    """The worker process, and who hears what it says."""
+
+    def __init__(self, scene: str, overrides: Mapping[str, object]) -> None:
+        self._scene, self._overrides = scene, dict(overrides)
+        self._listener: asyncio.Queue[bytes] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready = threading.Event()
+        self._problem: str | None = None
+        self.start()
+
+    def start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, other = context.Pipe()
+        self.process = context.Process(
+            target=work, args=(other, self._scene, self._overrides), daemon=True
+        )
+        self.process.start()
+        other.close()
+        threading.Thread(target=self._read, args=(self._pipe, self.process), daemon=True).start()
+
+    def _read(self, pipe: Any, process: Any) -> None:
+        """In a thread: hand on what the worker says, until it is gone."""
+        try:
+            while True:
+                self._tell(pipe.recv_bytes())
+        except (EOFError, OSError):
+            process.join(2.0)
+            if process is self.process and process.exitcode != 0:  # else it has said why itself
+                text = f"the simulation has ended (exit code {process.exitcode}); reset starts it"
+                self._tell(json.dumps({"type": "crash", "text": text}).encode())
+
+    def wait(self) -> None:
+        """Until the scene is built; what was wrong with it is raised."""
+        self._ready.wait()
+        if self._problem is not None:
+            raise LimpetError(self._problem)
+
+    def _tell(self, message: bytes) -> None:
+        if not self._ready.is_set():
+            content = json.loads(message) if message[:1] == b"{" else {"type": "frame"}
+            if content["type"] != "status":
+                self._problem = content.get("text")
+                self._ready.set()
+        loop, listener = self._loop, self._listener
+        if loop is not None and listener is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(listener.put_nowait, message)
+
+    def listen(self, queue: asyncio.Queue[bytes] | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._listener = queue
+
+    def command(self, command: dict[str, Any]) -> None:
+        if not self.process.is_alive():
+            if command["do"] not in ("reset", "hello", "parameters"):
+                return
+            self.start()
+            if command["do"] != "parameters":
+                return
+        with contextlib.suppress(OSError):  # it has just died; the reader tells the page
+            self._pipe.send(command)
+
+    def stop(self) -> None:
+        self._pipe.close()
+        self.process.join(2.0)
+        if self.process.is_alive():
+            self.process.terminate()
+
+
+class Guard:
+    """Refuses every request whose Host or Origin is not this server: DNS rebinding, other pages."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app = app
+        self._hosts = {f"{HOST}:{port}", f"localhost:{port}"}
+        self._origins = {f"http://{host}" for host in self._hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = scope["headers"]
+        hosts = [v.decode("latin-1") for k, v in headers if k == b"host"]
+        origins = [v.decode("latin-1") for k, v in headers if k == b"origin"]
+        socket_ = scope["type"] == "websocket"
+        right = len(hosts) == 1 and hosts[0] in self._hosts
+        right &= all(o in self._origins for o in origins) and (len(origins) == 1 or not socket_)
+        if right:
+            await self._app(scope, receive, send)
+        elif socket_:
+            await send({"type": "websocket.close", "code": 1008, "reason": "other Host or Origin"})
+        else:
+            refusal = PlainTextResponse("refused: other Host or Origin\n", status_code=403)
+            await refusal(scope, receive, send)
+
+
+class Site:
+    """The routes, for one engine and one user."""
+
+    def __init__(self, engine: Engine | None, token: str, replay: Path | None = None) -> None:
+        self._engine, self._token, self._replay = engine, token, replay
+        self._user: WebSocket | None = None
+
+    def app(self, port: int) -> ASGIApp:
+        routes = [
+            Route("/", self._index),
+            Route("/three.js", self._three),
+            Route("/page/{name}", self._file),
+            WebSocketRoute("/socket", self._socket),
+        ]
+        return Guard(Starlette(routes=routes), port)
+
+    def _known(self, token: str | None) -> bool:
+        return secrets.compare_digest((token or "").encode(), self._token.encode())
+
+    async def _index(self, request: Request) -> Response:
+        if not self._known(request.query_params.get("token")):
+            return PlainTextResponse(
+                "refused: use the address that limpet view printed, with its token\n", 403
+            )
+        if self._replay is not None:
+            return HTMLResponse(self._replay.read_text(encoding="utf-8"), headers=_headers())
+        nonce = secrets.token_urlsafe(16)
+        return HTMLResponse(live_html(nonce), headers=_headers(nonce))
+
+    async def _three(self, request: Request) -> Response:
+        return Response(three_path().read_bytes(), media_type=TYPES[".js"], headers=_headers())
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in PAGE:
+            return PlainTextResponse("there is no such file\n", 404)
+        content = (resources.files("limpet.viewer") / "page" / name).read_bytes()
+        return Response(content, media_type=TYPES[Path(name).suffix], headers=_headers())
+
+    async def _socket(self, user: WebSocket) -> None:
+        engine = self._engine
+        if engine is None or not self._known(user.query_params.get("token")):
+            await user.close(1008, "wrong token")
+            return
+        await user.accept()
+        for _ in range(round(PATIENCE / 0.05)):
+            if self._user is None:
+                break
+            await asyncio.sleep(0.05)
+        else:
+            await user.send_text(json.dumps({"type": "refused", "text": BUSY}))
+            await user.close(REFUSED, "one user at a time")
+            return
+        self._user = user
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        engine.listen(queue)
+        engine.command({"do": "hello"})
+        sender = asyncio.create_task(_forward(queue, user))
+        try:
+            await self._hear(user, engine)
+        finally:
+            sender.cancel()
+            self._user = None
+            engine.listen(None)
+            engine.command({"do": "pause"})
+
+    async def _hear(self, user: WebSocket, engine: Engine) -> None:
+        try:
+            while True:
+                message = await user.receive()
+                if message["type"] == "websocket.disconnect":
+                    return
+                text = message.get("text")
+                try:
+                    if text is None or len(text) > LARGEST:
+                        raise MalformedError("expected a short text")
+                    engine.command(read_command(text))
+                except MalformedError as problem:
+                    await user.close(MALFORMED, str(problem)[:120])
+                    return
+        except (WebSocketDisconnect, RuntimeError):
+            return
+
+
+async def _forward(queue: asyncio.Queue[bytes], user: WebSocket) -> None:
+    while True:
+        message = await queue.get()
+        if message[:1] == b"{":
+            await user.send_text(message.decode())
+        else:
+            await user.send_bytes(message)
+
+
+def _headers(nonce: str | None = None) -> dict[str, str]:
+    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    if nonce is not None:
+        headers["Content-Security-Policy"] = (
+            f"default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self'; "
+            "connect-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'"
+        )
+    return headers
+
+
+class Server:
+    """A site on a port of 127.0.0.1; 0 takes a free one."""
+
+    def __init__(
+        self, scene: str | None, overrides: Mapping[str, object] | None = None, *,
+        port: int = 0, replay: Path | None = None,
+    ) -> None:  # fmt: skip
+        self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._listening.bind((HOST, port))
+        except (OSError, OverflowError):
+            raise LimpetError(
+                f"port = {port}: cannot be used; leave it out, or take another"
+            ) from None
+        self._listening.listen()
+        self.port = int(self._listening.getsockname()[1])
+        self.token = secrets.token_urlsafe(18)
+        self.engine = Engine(scene, overrides or {}) if scene is not None else None
+        if self.engine is not None:
+            self.engine.wait()
+        site = Site(self.engine, self.token, replay)
+        config = uvicorn.Config(
+            site.app(self.port), log_level="error", ws="websockets-sansio", ws_max_size=LARGEST,
+            lifespan="off", server_header=False, timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        self._uvicorn = uvicorn.Server(config)
+
+    @property
+    def address(self) -> str:
+        return f"http://{HOST}:{self.port}/?token={self.token}"
+
+    def run(self) -> None:
+        """Until Ctrl-C."""
+        try:
+            self._uvicorn.run(sockets=[self._listening])
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        self._uvicorn.should_exit = True
+        if self.engine is not None:
+            self.engine.stop()

@@ -1,0 +1,111 @@
+"""view, replay and render as a user types them; and every command's help."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+import limpet.cli
+from limpet.record.film import Camera
+from limpet.scenes.registry import load
+
+COMMANDS = [c.name or c.callback.__name__ for c in limpet.cli.app.registered_commands]
+PROGRAM = [sys.executable, "-m", "limpet"]
+
+
+def limpet_(*words, code=None):
+    program = [sys.executable, "-c", code] if code else PROGRAM
+    return subprocess.run([*program, *words], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example(name):
+    command = next(
+        c for c in limpet.cli.app.registered_commands if name in (c.name, c.callback.__name__)
+    )
+    assert f"Example: limpet {name}" in command.callback.__doc__ or (
+        f"limpet {name}" in command.callback.__doc__.split("Example:")[1]
+    )
+
+
+def test_help_is_quick():
+    times = []  # [s] of the processor: the machine may be busy
+    for _ in range(3):
+        begin = os.times()
+        assert limpet_("--help").returncode == 0
+        end = os.times()
+        times.append(end.children_user + end.children_system)
+        times[-1] -= begin.children_user + begin.children_system
+    assert min(times) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["view", "grond"], "there is no such scene"),
+        (["replay", "nowhere"], "has no frames.npz"),
+        (["render", "nowhere"], "has no frames.npz"),
+        (["view", "ground", "--port", "99999"], "port = 99999"),
+    ],
+)
+def test_wrong_words_are_one_line_and_status_2(words, why):
+    done = limpet_(*words)
+    assert done.returncode == 2 and why in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_without_the_extra_view_says_what_to_install():
+    code = (
+        "import sys; sys.modules['starlette'] = sys.modules['uvicorn'] = None;"
+        "sys.argv = ['limpet', 'view', 'ground']; import limpet.cli; limpet.cli.main()"
+    )
+    done = limpet_(code=code)
+    assert done.returncode == 2 and "pip install 'limpet[view]'" in done.stderr
+
+
+def served(words):
+    """Start `limpet view`, and return the process and the address that it prints."""
+    process = subprocess.Popen(
+        [*PROGRAM, "view", *words, "--no-browser"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    line = process.stdout.readline()
+    return process, re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)[0]
+
+
+def fetched(address):
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        return answer.read().decode()
+
+
+def test_view_serves_a_scene_and_ends_with_ctrl_c(small):
+    process, address = served(["ground", *(f"--set={k}={v}" for k, v in small.items())])
+    try:
+        assert 'src="/page/live.js"' in fetched(address)
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=15)
+    assert "Traceback" not in said
+
+
+def test_a_run_is_replayed_and_viewed(tmp_path, small):
+    scene = load("ground", {**small, "duration": "0.2 s"})
+    simulation = scene.simulation()
+    camera = Camera(simulation, scene.name, scene.summary, 10)
+    for report in simulation.run(scene.duration):
+        camera.add(report)
+    camera.save(tmp_path)
+    done = limpet_("replay", str(tmp_path), "--out", str(tmp_path / "a" / "b.html"))
+    assert done.returncode == 0, done.stderr
+    assert "Three.js Authors" in (tmp_path / "a" / "b.html").read_text(encoding="utf-8")
+    process, address = served([str(tmp_path)])
+    try:
+        assert 'id="film"' in fetched(address)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=15)

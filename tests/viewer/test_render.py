@@ -1,0 +1,64 @@
+"""Stills and films, with Chromium and without."""
+
+import pytest
+from PIL import Image
+
+from limpet.errors import LimpetError
+from limpet.record.film import Camera
+from limpet.scenes.registry import load
+from limpet.viewer import render
+from limpet.viewer.render import render_run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, small):
+    folder = tmp_path_factory.mktemp("run")
+    scene = load("ground", {**small, "duration": "0.4 s"})
+    simulation = scene.simulation()
+    camera = Camera(simulation, scene.name, scene.summary, 1000)
+    for report in simulation.run(scene.duration):
+        camera.add(report)
+    camera.save(folder)
+    return folder
+
+
+def colours(path):
+    with Image.open(path) as image:
+        return len(image.convert("RGB").getcolors(10**6))
+
+
+@pytest.mark.skipif(render.browser() is None, reason="there is no chromium")
+def test_a_still_is_drawn_by_the_page(folder, tmp_path):
+    path = render_run(folder, tmp_path / "still.png", size="480x320")
+    with Image.open(path) as image:
+        assert image.size == (480, 320)
+    assert colours(path) > 500
+
+
+def test_without_a_browser_matplotlib_draws(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(render, "browser", lambda: None)
+    still = render_run(folder, tmp_path / "still.png", size="480x320", time=0.0)
+    assert colours(still) > 50
+    film = render_run(folder, tmp_path / "film.gif", film=True, size="240x160")
+    with Image.open(film) as image:
+        assert image.n_frames == 5 and image.size == (240, 160)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"colour": "presure"}, "pressure"),
+        ({"size": "big"}, "WIDTHxHEIGHT"),
+        ({"film": True, "out": "a.png"}, "ends in .gif or .mp4"),
+        ({"out": "a.gif"}, "ends in .png"),
+    ],
+)
+def test_wrong_wishes_are_one_line(folder, tmp_path, wrong, why):
+    out = tmp_path / wrong.pop("out") if "out" in wrong else None
+    with pytest.raises(LimpetError, match=why):
+        render_run(folder, out, **wrong)
+
+
+def test_a_folder_without_a_film_is_said(tmp_path):
+    with pytest.raises(LimpetError, match=r"has no frames\.npz"):
+        render_run(tmp_path)
