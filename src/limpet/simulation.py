@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
