@@ -36,7 +36,7 @@ class Page {
     $("colour").onchange = () => this.setColour($("colour").value);
     $("cut").onchange = () => this.view.setCut({ mode: $("cut").value });
     $("axis").onchange = () => this.view.setCut({ axis: $("axis").value });
-    $("plane").oninput = () => this.view.setCut({ share: Number($("plane").value) });
+    $("plane").oninput = () => this.view.setCut({ offset: Number($("plane").value) });
     $("time").oninput = () => this.send({ do: "seek", index: Number($("time").value) });
     for (const id of ["arrows", "air", "mesh"]) {
       $(id).onchange = () => {

@@ -58,7 +58,7 @@ export class View {
     this.camera.add(lamp, lamp.target);
     lamp.target.position.set(0, 0, -1);
     this.plane = new THREE.Plane(new THREE.Vector3(0, 1, 0), 0);
-    this.cut = { mode: "soft", axis: "-y", share: 0.5 };
+    this.cut = { mode: "soft", axis: "-y", offset: 0 };
     this.shown = { arrows: true, air: true, mesh: false };
     this.bodies = [];
     this.cavities = [];
@@ -151,25 +151,40 @@ export class View {
 
   setCut(change) {
     Object.assign(this.cut, change);
-    const { mode, axis, share } = this.cut, i = "xyz".indexOf(axis[1]), sign = axis[0] === "-" ? 1 : -1;
-    const normal = new THREE.Vector3().setComponent(i, sign);
-    const { min, max } = this.focus;
-    const depth = (axis[0] === "-" ? share : 1 - share) * (max.getComponent(i) - min.getComponent(i)) + min.getComponent(i);
-    this.plane.set(normal, -sign * depth);
-    const middle = this.whole.getCenter(new THREE.Vector3()).setComponent(i, depth);
-    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal.clone().negate());
+    const { mode } = this.cut;
+    this.movePlane(this.frame?.positions || this.header.rest);
     for (const b of [...this.bodies, ...this.cavities]) {
       const open = mode === "all" || (mode === "soft" && (b.kind === "soft" || b.kind === "air"));
       for (const material of [b.surface.material, b.lines?.material]) {
         if (material) material.clippingPlanes = open ? [this.plane] : null;
       }
       b.open = open;
-      b.cap.face.position.copy(middle);
-      b.cap.face.quaternion.copy(turn);
-      b.cap.face.scale.setScalar(4 * this.whole.getSize(new THREE.Vector3()).length());
     }
     if (this.frame) this.showArrows(this.frame);
     this.setShown({});
+  }
+
+  // The plane goes with the soft bodies: through their middle, or so many half widths from it.
+  movePlane(x) {
+    const { axis, offset } = this.cut, i = "xyz".indexOf(axis[1]), sign = axis[0] === "-" ? 1 : -1;
+    const soft = this.bodies.filter((b) => b.kind === "soft");
+    let low = Infinity, high = -Infinity;
+    for (const b of soft.length ? soft : this.bodies) {
+      for (const v of b.source) {
+        low = Math.min(low, x[3 * v + i]);
+        high = Math.max(high, x[3 * v + i]);
+      }
+    }
+    const depth = 0.5 * (low + high) + sign * offset * 0.5 * (high - low);
+    const normal = new THREE.Vector3().setComponent(i, sign);
+    this.plane.set(normal, -sign * depth);
+    const middle = this.focus.getCenter(new THREE.Vector3()).setComponent(i, depth);
+    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal.negate());
+    for (const { cap } of [...this.bodies, ...this.cavities]) {
+      cap.face.position.copy(middle);
+      cap.face.quaternion.copy(turn);
+      cap.face.scale.setScalar(4 * this.whole.getSize(new THREE.Vector3()).length());
+    }
   }
 
   setShown(change) {
@@ -235,6 +250,7 @@ export class View {
         line.needsUpdate = true;
       }
     }
+    this.movePlane(frame.positions);
     this.showAir(frame.cavities);
     this.showArrows(frame);
     this.invalidate();
