@@ -91,6 +91,9 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Write over an earlier run.")] = False,
     as_json: Json = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
+    frames: Annotated[
+        bool, typer.Option("--frames/--no-frames", help="Write frames.vtkhdf for ParaView.")
+    ] = True,
 ) -> None:
     """Run a scene and record it in a folder: history, summary, plots."""
     from limpet.record.run_folder import check_folder
@@ -103,7 +106,7 @@ def run(
     try:
         loaded = load(name, parameters)
         check_folder(folder, force=force)
-        summary = _run(loaded, folder, force, plots)
+        summary = _run(loaded, folder, force, plots, frames)
     except KeyboardInterrupt:
         _stop("interrupted before the first step; nothing was recorded", INTERRUPTED)
     if as_json:
@@ -146,7 +149,7 @@ def reproduce(
     _study("reproduce", STUDIES, name, as_json, folder)
 
 
-def _run(scene: Scene, folder: Path, force: bool, plots: bool) -> Summary:
+def _run(scene: Scene, folder: Path, force: bool, plots: bool, frames: bool) -> Summary:
     from limpet.record.run import record_run
 
     simulation = scene.simulation()
@@ -157,6 +160,7 @@ def _run(scene: Scene, folder: Path, force: bool, plots: bool) -> Summary:
             folder,
             force=force,
             plots=plots,
+            frames=frames,
             on_step=lambda report: progress(
                 report.time, scene.duration, f"{scene.name}, step {report.step}"
             ),

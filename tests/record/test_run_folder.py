@@ -54,7 +54,9 @@ def test_nan_ends_the_run_and_reaches_no_file(kit, toy_scene, story, tmp_path):
     )
     assert (summary.ended, summary.ended_step) == ("diverged", 4)
     assert "at step 5" in summary.why
-    for path in (tmp_path / "run").iterdir():
+    for path in (
+        (tmp_path / "run" / name) for name in ("scene.toml", "history.csv", "summary.json")
+    ):
         assert "nan" not in path.read_text().lower().replace("became nan", "")
         assert "inf" not in path.read_text().lower()
 

@@ -30,13 +30,14 @@ def record_run(
     force: bool = False,
     on_step: Callable[[StepReport], None] | None = None,
     plots: bool = True,
+    frames: bool = True,
 ) -> Summary:
     """Step `simulation` through `scene` and keep what it does in `folder`.
 
     An early end (Ctrl-C, numbers that diverge, a step that cannot be done) is a value in the
     summary; what was recorded before it is kept. A second Ctrl-C leaves out the plots.
     """
-    recorder = Recorder(folder, scene, simulation, force=force)
+    recorder = Recorder(folder, scene, simulation, force=force, frames=frames)
     ended: Ended = "finished"
     why: str | None = None
     try:

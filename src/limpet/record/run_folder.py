@@ -1,4 +1,4 @@
-"""A run folder: scene.toml, history.csv while it runs, summary.json and plots when it ends."""
+"""A run folder: scene.toml; history.csv and frames.vtkhdf while it runs; summary.json, plots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from limpet.record.summary import Ended, Summary, summarise
 from limpet.report import SectionFrame, StepReport
 from limpet.scenes.registry import Scene, SceneParameters, unit_of
 from limpet.units import show
+
+if TYPE_CHECKING:
+    from limpet.record.vtkhdf import FrameWriter
 
 FLUSH_SECONDS = 0.5  # at most this much of a run is lost to a power cut
 FILM = 60  # frames kept of a run, about, to choose a picture's moments from
@@ -58,7 +61,13 @@ class Recorder:
     """Writes a run folder step by step, so that an early end keeps all that came before."""
 
     def __init__(
-        self, folder: Path, scene: Scene, simulation: Counted, *, force: bool = False
+        self,
+        folder: Path,
+        scene: Scene,
+        simulation: Counted,
+        *,
+        force: bool = False,
+        frames: bool = True,
     ) -> None:
         check_folder(folder, force=force)
         self.folder = folder
@@ -77,6 +86,7 @@ class Recorder:
             (folder / "scene.toml").write_text(scene_toml(scene), encoding="utf-8")
             self._history = (folder / "history.csv").open("w", encoding="utf-8")
             self._history.write(",".join((*COLUMNS, *scene.world.watched_columns())) + "\n")
+            self._frames = _frame_writer(folder) if frames else None
         except OSError as problem:
             raise LimpetError(
                 f"run folder '{folder}': cannot be written to ({problem.strerror}); "
@@ -84,7 +94,7 @@ class Recorder:
             ) from None
         self._film_step = film_step(scene.duration, scene.h)
         self._keep("rest")
-        self.film.append(self.frames["rest"])
+        self._film(self.frames["rest"])
 
     def add(self, report: StepReport) -> None:
         """Record a step; raises DivergedError, and records nothing, if a number is not finite."""
@@ -96,13 +106,15 @@ class Recorder:
             self._flushed = now
         self._keep_moments(row)
         if report.step % self._film_step == 0:
-            self.film.append(self._copy("film"))
+            self._film(self._copy("film"))
 
     def finish(self, ended: Ended = "finished", why: str | None = None) -> Summary:
         """Close the history and write summary.json; safe whatever ended the run."""
         self._history.close()
         if ended == "finished" and self.rows:
-            self.film.append(self._copy("end"))
+            self._film(self._copy("end"))
+        if self._frames is not None:
+            self._frames.close()
         summary = summarise(
             self._scene.name,
             self._scene.h,
@@ -125,6 +137,11 @@ class Recorder:
         if force > self._largest_pull:
             self._largest_pull = force
             self._keep("peak")
+
+    def _film(self, frame: SectionFrame) -> None:
+        if self._frames is not None and not (self.film and frame.time == self.film[-1].time):
+            self._frames.add(frame)
+        self.film.append(frame)
 
     def _keep(self, label: str) -> None:
         self.frames[label] = self._copy(label)
@@ -178,9 +195,15 @@ def _toml(value: object) -> str:
     return json.dumps(value, allow_nan=False)  # numbers and booleans are spelled as in JSON
 
 
+def _frame_writer(folder: Path) -> FrameWriter:
+    from limpet.record.vtkhdf import FrameWriter  # HDF5 takes 40 ms to load
+
+    return FrameWriter(folder / "frames.vtkhdf")
+
+
 def _remove_old_run(folder: Path) -> None:
     """Remove what an earlier run has left, and nothing else that may lie in the folder."""
-    for name in ("scene.toml", "history.csv", "summary.json"):
+    for name in ("scene.toml", "history.csv", "summary.json", "frames.vtkhdf"):
         (folder / name).unlink(missing_ok=True)
     for name in ("history.png", "section.png", "scene.png"):
         (folder / "plots" / name).unlink(missing_ok=True)
