@@ -103,8 +103,8 @@ def test_scene_toml_reads_back_to_the_same_parameters(toy_scene, tmp_path):
 
 def test_scene_toml_says_the_units(toy_scene):
     text = scene_toml(toy_scene)
-    assert "young = 4000000.0  # Pa: 4 MPa" in text
-    assert "h = 0.1  # s: 100 ms" in text
+    assert 'young = "4000000.0 Pa"  # 4 MPa' in text
+    assert 'h = "0.1 s"  # 100 ms' in text
     assert "# gap is not set" in text
     assert "gap" not in tomllib.loads(text)["parameters"]
 

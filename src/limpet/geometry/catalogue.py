@@ -12,6 +12,7 @@ from limpet.geometry.curved import (
 from limpet.geometry.files import load_mesh, soft_mesh
 from limpet.geometry.jelly import half_with_hole, jelly_half, tunnel_cube
 from limpet.geometry.objects import apple, can, compartment_box, ring
+from limpet.geometry.own_cup import cup_from_lines, cup_from_mesh
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
 from limpet.geometry.suckers import SUCKERS, Sucker, sucker
@@ -35,6 +36,8 @@ __all__ = [
     "compartment_box",
     "cropped_cylinder",
     "cup",
+    "cup_from_lines",
+    "cup_from_mesh",
     "fill",
     "fill_ratio",
     "half_with_hole",

@@ -58,11 +58,12 @@ def record_run(
         summary = recorder.finish(ended, why)
     if plots and recorder.rows:
         with contextlib.suppress(KeyboardInterrupt):
-            _draw(recorder, summary)
+            _draw(scene, recorder, summary)
     return summary
 
 
-def _draw(recorder: Recorder, summary: Summary) -> None:
+def _draw(scene: Scene, recorder: Recorder, summary: Summary) -> None:
+    from limpet.record.mesh_files import draw_meshes
     from limpet.record.picture import draw_scene, moments
     from limpet.record.plots import plot_history
     from limpet.record.section import plot_sections
@@ -74,6 +75,8 @@ def _draw(recorder: Recorder, summary: Summary) -> None:
     plot_sections(frames, plots / "section.png")
     pressed = [recorder.frames["hold"].time] if "hold" in recorder.frames else []
     draw_scene(moments(recorder.film, pressed), plots / "scene.png")
+    if getattr(scene.parameters, "cup", None) is not None:  # one of the user's own
+        draw_meshes(scene.world, plots / "mesh.png")
 
 
 @contextlib.contextmanager

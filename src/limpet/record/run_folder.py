@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from pydantic import BaseModel
 
 from limpet.errors import LimpetError
 from limpet.record.history import COLUMNS, Row, csv_line, flatten, up_direction
 from limpet.record.summary import Ended, Summary, summarise
 from limpet.report import SectionFrame, StepReport
-from limpet.scenes.registry import Scene, SceneParameters, unit_of
+from limpet.scenes.registry import Scene, unit_of
 from limpet.units import show
 
 if TYPE_CHECKING:
@@ -165,24 +166,38 @@ def film_step(duration: float, h: float) -> int:
 
 
 def scene_toml(scene: Scene) -> str:
-    """The scene as it was run, readable by ``limpet run``: SI values, units in the comments."""
-    lines = [f"# {scene.summary}", f"scene = {json.dumps(scene.name)}", "", "[parameters]  # SI"]
-    for name, value in scene.parameters.model_dump(mode="json").items():
-        comment = _comment(type(scene.parameters), name, value)
-        # TOML has no null: a parameter that is not set is left out.
-        lines.append(
-            f"# {name} is not set" if value is None else f"{name} = {_toml(value)}{comment}"
-        )
+    """The scene as it was run, readable by ``limpet run``: in SI, what reads better in comments."""
+    lines = [f"# {scene.summary}", f"scene = {json.dumps(scene.name)}", "", "[parameters]"]
+    tables: dict[str, BaseModel] = {}
+    for name, value in scene.parameters:
+        if isinstance(value, BaseModel):
+            tables[name] = value
+        else:
+            lines.append(_line(scene.parameters, name))
+    for name, table in tables.items():
+        lines += [
+            "",
+            f"[parameters.{name}]",
+            *(_line(table, key) for key in type(table).model_fields),
+        ]
     return "\n".join(lines) + "\n"
 
 
-def _comment(model: type[SceneParameters], name: str, value: object) -> str:
-    unit = unit_of(model, name)
-    if not unit:
-        return ""
-    if isinstance(value, (int, float)) and (shown := show(value, unit)) != f"{value:g} {unit}":
-        return f"  # {unit}: {shown}"
-    return f"  # {unit}"
+def _line(model: BaseModel, name: str) -> str:
+    value, unit = model.model_dump(mode="json", include={name})[name], unit_of(type(model), name)
+    if value is None:  # TOML has no null: a parameter that is not set is left out
+        return f"# {name} is not set"
+    comment = ""
+    if isinstance(value, float) and unit and (shown := show(value, unit)) != f"{value:g} {unit}":
+        comment = f"  # {shown}"
+    return f"{name} = {_toml(_with_unit(value, unit) if unit else value)}{comment}"
+
+
+def _with_unit(value: object, unit: str) -> object:
+    """Every digit of a quantity, and its unit."""
+    if isinstance(value, (list, tuple)):
+        return [_with_unit(item, unit) for item in value]
+    return f"{value!r} {unit}"
 
 
 def _toml(value: object) -> str:
@@ -205,5 +220,5 @@ def _remove_old_run(folder: Path) -> None:
     """Remove what an earlier run has left, and nothing else that may lie in the folder."""
     for name in ("scene.toml", "history.csv", "summary.json", "frames.vtkhdf"):
         (folder / name).unlink(missing_ok=True)
-    for name in ("history.png", "section.png", "scene.png"):
+    for name in ("history.png", "section.png", "scene.png", "mesh.png"):
         (folder / "plots" / name).unlink(missing_ok=True)
