@@ -68,7 +68,7 @@ def write(file: Path, points: Array, blocks: list[tuple[str, Array]]) -> None:
     """Write a file with meshio, by the ending of its name."""
     need("meshio", "meshio", "writing a mesh file")
     options = {"binary": True} if file.suffix.lower() in (".stl", ".ply") else {}
-    cells = [(name, np.asarray(data, dtype=np.int64)) for name, data in blocks]
+    cells = [(name, np.asarray(data, dtype=np.int32)) for name, data in blocks]
     meshio = import_module("meshio")
     # meshio 5.3 reads and writes 15-node wedges, but forgot their dimension
     import_module("meshio._mesh").topological_dimension.setdefault("wedge15", 3)

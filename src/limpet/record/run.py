@@ -67,6 +67,7 @@ def _draw(scene: Scene, recorder: Recorder, summary: Summary) -> None:
     from limpet.record.picture import draw_scene, moments
     from limpet.record.plots import plot_history
     from limpet.record.section import plot_sections
+    from limpet.scenes.own import OwnCup
 
     plots = recorder.folder / "plots"
     plots.mkdir(exist_ok=True)
@@ -75,7 +76,7 @@ def _draw(scene: Scene, recorder: Recorder, summary: Summary) -> None:
     plot_sections(frames, plots / "section.png")
     pressed = [recorder.frames["hold"].time] if "hold" in recorder.frames else []
     draw_scene(moments(recorder.film, pressed), plots / "scene.png")
-    if getattr(scene.parameters, "cup", None) is not None:  # one of the user's own
+    if isinstance(getattr(scene.parameters, "cup", None), OwnCup):
         draw_meshes(scene.world, plots / "mesh.png")
 
 
