@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import subprocess
 import sys
 
 import meshio
@@ -219,3 +220,20 @@ def test_every_command_has_an_example(limpet):
         _, out, _ = limpet(command, "--help")
         assert "Examples:" in out
         assert f"limpet {command}" in out.split("Examples:")[1]
+
+
+def test_help_is_quick_because_it_loads_next_to_nothing():
+    code = (
+        "import sys; sys.argv = ['limpet', '--help']\n"
+        "from limpet.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "import time; print(sorted({'numpy', 'scipy', 'numba', 'pydantic', 'matplotlib', 'h5py',"
+        " 'meshio'} & set(sys.modules)), time.process_time(), file=sys.stderr)"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr
+        for _ in range(3)
+    ]
+    assert all(run.startswith("[] ") for run in runs), runs
+    assert min(float(run.split()[-1]) for run in runs) < 0.5

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -153,3 +156,15 @@ def test_wrong_scene_files_are_one_clear_line(tmp_path, text, says):
 def test_scenes_with_a_cup_of_their_own_take_none(tmp_path, name):
     with pytest.raises(LimpetError, match="expected none here; the scenes ground and lift take"):
         scene_of(write(tmp_path, f'scene = "{name}"\n[cup]\nradius = "2 cm"'))
+
+
+def test_the_files_of_the_manual_can_be_run(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "scene-files.md").read_text(encoding="utf-8")
+    files = re.findall(r"```toml\n# (\S+)\n(.*?)```", page, re.DOTALL)
+    assert len(files) == page.count("```toml") >= 6
+    save_mesh(cup("standard", sectors=24, segments=12), tmp_path / "mycup.stl", "mm")
+    save_mesh(box(0.05, 0.07, 0.02), tmp_path / "part.stl", "mm")
+    for name, text in files:
+        write(tmp_path, text, name)
+    for name, _ in files:
+        assert "cup" in scene_of(tmp_path / name).world.specs

@@ -175,11 +175,8 @@ def scene_toml(scene: Scene) -> str:
         else:
             lines.append(_line(scene.parameters, name))
     for name, table in tables.items():
-        lines += [
-            "",
-            f"[parameters.{name}]",
-            *(_line(table, key) for key in type(table).model_fields),
-        ]
+        given = [key for key, value in table if value is not None]
+        lines += ["", f"[parameters.{name}]", *(_line(table, key) for key in given)]
     return "\n".join(lines) + "\n"
 
 
