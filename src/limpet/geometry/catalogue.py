@@ -9,6 +9,7 @@ from limpet.geometry.curved import (
     rod,
     trough,
 )
+from limpet.geometry.export import save_mesh
 from limpet.geometry.files import load_mesh, soft_mesh
 from limpet.geometry.jelly import half_with_hole, jelly_half, tunnel_cube
 from limpet.geometry.objects import apple, can, compartment_box, ring
@@ -49,6 +50,7 @@ __all__ = [
     "quadruped",
     "ring",
     "rod",
+    "save_mesh",
     "serpent",
     "soft_box",
     "soft_mesh",
