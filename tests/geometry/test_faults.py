@@ -125,3 +125,12 @@ def test_two_parts_and_a_void():
     report = inspect(x, t, "mm")
     assert (report.faults, report.parts) == ((), 2)
     assert report.volume == pytest.approx(59_000.0)
+
+
+def test_a_closed_part_that_is_inside_out_beside_an_open_one():
+    x = np.concatenate([X, X + np.array([99.0, 0.0, 0.0])])
+    t = np.concatenate([T[2:], T[:, ::-1] + len(X)])
+    report = inspect(x, t, "mm")
+    assert names(report) == ["open", "orientation"]
+    assert f"{len(T)} of {len(t)} triangles" in report.faults[1].found
+    assert names(inspect(*mended(x, t), "mm")) == ["open"]

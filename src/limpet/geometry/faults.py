@@ -71,10 +71,12 @@ def inspect(points: Array, triangles: Array, unit: str | None, soup: bool = Fals
         found = f"{len(t) - len(single)} lie on another one, or face it"
         faults.append(Fault("duplicate triangles", found, "remove them", True))
         t = single
-    manifold, closed = _edges(x, t, faults)
+    manifold, free = _edges(x, t, faults)
+    closed = manifold and len(free) == 0
     crossing = _crossings(x, t) if not thin else np.zeros((0, 2), int)
     right = _outward(x, t, manifold, crossing)
-    _orientation(t, right, closed, faults)
+    if manifold:
+        _orientation(t, right, free, faults)
     if len(crossing):
         place = x[t[crossing[0, 0]]].mean(axis=0)
         found = f"{len(crossing)} pairs of triangles, the first near {_place(place)}"
@@ -85,7 +87,7 @@ def inspect(points: Array, triangles: Array, unit: str | None, soup: bool = Fals
         vertices=len(points),
         triangles=len(triangles),
         doubled=doubled,
-        parts=_parts(t),
+        parts=len(np.unique(_part_of(t))),
         size=_triple(np.ptp(x, axis=0)),
         area=float(np.linalg.norm(triangle_normals(x, t), axis=1).sum()),
         volume=float(volume(x, right)) if closed else None,
@@ -107,8 +109,8 @@ def mended(points: Array, triangles: Array) -> tuple[Array, Array]:
     return x, _outward(x, t, manifold, _crossings(x, t))
 
 
-def _edges(x: Array, t: Array, faults: list[Fault]) -> tuple[bool, bool]:
-    """Whether edges have two triangles at most, and all have two; where there are holes."""
+def _edges(x: Array, t: Array, faults: list[Fault]) -> tuple[bool, Array]:
+    """Whether edges have two triangles at most; those (k, 2) that have one."""
     half = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]])
     pairs, count = np.unique(np.sort(half, axis=1), axis=0, return_counts=True)
     free, many = pairs[count == 1], int(np.sum(count > 2))
@@ -131,7 +133,7 @@ def _edges(x: Array, t: Array, faults: list[Fault]) -> tuple[bool, bool]:
         )
         fix = "close the holes in your CAD or mesh tool: what fills them is for you to say"
         faults.append(Fault("open", found, fix))
-    return not many, not (many or len(free))
+    return not many, free
 
 
 def _crossings(x: Array, t: Array) -> Array:
@@ -143,14 +145,17 @@ def _outward(x: Array, t: Array, manifold: bool, crossing: Array) -> Array:
     return outward(x, t, voids=len(crossing) == 0) if manifold and len(t) else t
 
 
-def _orientation(t: Array, right: Array, closed: bool, faults: list[Fault]) -> None:
+def _orientation(t: Array, right: Array, free: Array, faults: list[Fault]) -> None:
+    """Triangles that disagree with their neighbours, and closed parts that are inside-out."""
     half = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]])
     disagree = len(half) - len(np.unique(half, axis=0))
-    turned = int(np.sum(np.any(right != t, axis=1)))
-    if closed and turned == len(t):
+    turned = np.any(right != t, axis=1)
+    label = _part_of(t)
+    in_closed = ~np.isin(label, label[np.isin(t, free).any(axis=1)])
+    if turned.all() and in_closed.all():
         faults.append(Fault("inside-out", "all triangles look inward", "flip them", True))
-    elif turned and (disagree or closed):
-        found = f"{turned} of {len(t)} triangles look the other way"
+    elif disagree or np.any(turned & in_closed):
+        found = f"{int(turned.sum())} of {len(t)} triangles look the other way"
         faults.append(Fault("orientation", found, "flip them", True))
 
 
@@ -185,13 +190,13 @@ def _single(t: Array) -> Array:
     return t[keep]
 
 
-def _parts(t: Array) -> int:
-    """How many pieces hang together by their vertices."""
+def _part_of(t: Array) -> Array:
+    """(m,) the piece that each triangle belongs to; pieces hang together by their vertices."""
     nodes, compact = np.unique(t, return_inverse=True)
     a, b, c = compact.reshape(-1, 3).T
     rows, columns = np.concatenate([a, b]), np.concatenate([b, c])
     graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(nodes),) * 2)
-    return int(connected_components(graph, directed=False)[0])
+    return connected_components(graph, directed=False)[1][a]
 
 
 def _empty(
