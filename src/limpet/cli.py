@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
 
+
+def _examples(*lines: str) -> str:
+    """The end of a command's help; \\b keeps the lines apart."""
+    return "\n\n".join(("Examples:", *lines))
+
+
 app = typer.Typer(
     help="Simulates suction: soft cups that trap air, seal, hold, leak and let go.",
     no_args_is_help=True,
@@ -31,6 +37,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+Unit = Annotated[
+    str | None, typer.Option(metavar="mm|cm|m|in", help="Unit of the numbers in the file.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
@@ -64,7 +73,10 @@ def _options(
         raise typer.Exit()
 
 
-@app.command("scenes")
+@app.command(
+    "scenes",
+    epilog=_examples("limpet scenes", "limpet scenes ground"),
+)
 def list_scenes(
     name: Annotated[str | None, typer.Argument(metavar="[SCENE]")] = None, as_json: Json = False
 ) -> None:
@@ -80,7 +92,13 @@ def list_scenes(
         _print_list(parameters_of(name), as_json)
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "limpet run ground --out runs/first",
+        'limpet run lift --set block_mass="2 kg" --h "5 ms" --json',
+        "limpet run mycup.toml --no-plots",
+    )
+)
 def run(
     scene: Annotated[str, typer.Argument(metavar="SCENE|FILE.toml", help="See limpet scenes.")],
     settings: Annotated[
@@ -95,6 +113,9 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Write over an earlier run.")] = False,
     as_json: Json = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
+    frames: Annotated[
+        bool, typer.Option("--frames/--no-frames", help="Write frames.vtkhdf for ParaView.")
+    ] = True,
 ) -> None:
     """Run a scene and record it in a folder: history, summary, plots, a film.
 
@@ -110,7 +131,7 @@ def run(
     try:
         loaded = load(name, parameters)
         check_folder(folder, force=force)
-        summary = _run(loaded, folder, force, plots)
+        summary = _run(loaded, folder, force, plots, frames)
     except KeyboardInterrupt:
         _stop("interrupted before the first step; nothing was recorded", INTERRUPTED)
     if as_json:
@@ -125,7 +146,7 @@ def run(
         _stop(f"the run {summary.ended} {at}: {summary.why}; {kept}", FAILED)
 
 
-@app.command()
+@app.command(epilog=_examples("limpet bench", "limpet bench table1 --json"))
 def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; lists them if not given.")] = None,
     as_json: Json = False,
@@ -139,7 +160,9 @@ def bench(
     _study("bench", BENCHMARKS, name, as_json, None)
 
 
-@app.command()
+@app.command(
+    epilog=_examples("limpet reproduce", "limpet reproduce fig4 --out runs/fig4"),
+)
 def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="ID", help="Which one; lists them if not given.")
@@ -227,7 +250,68 @@ def render(
     print(render_run(run, out, film=film, time=moment, colour=colour, size=size))
 
 
-def _run(scene: Scene, folder: Path, force: bool, plots: bool) -> Summary:
+@app.command(
+    epilog=_examples(
+        "limpet check mycup.stl --unit mm", "limpet check part.ply --unit mm --repair mended.ply"
+    )
+)
+def check(
+    mesh: Annotated[Path, typer.Argument(metavar="MESH", help="STL, OBJ, PLY, OFF, ... or STEP.")],
+    unit: Unit = None,
+    repair: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write what can be mended safely here.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find every fault of a mesh file. Status 0: none, 1: some, 2: it cannot be read."""
+    from dataclasses import asdict
+
+    from limpet.geometry.mesh_check import check_file
+
+    report = check_file(mesh, unit, repair)
+    if as_json:
+        print(json.dumps({"file": str(mesh), **asdict(report)}, indent=2, allow_nan=False))
+    else:
+        from limpet.record.mesh_table import print_report
+
+        print_report(_console(), mesh, report, repair)
+    if report.faults:
+        raise typer.Exit(FAILED)
+
+
+@app.command(
+    epilog=_examples(
+        "limpet mesh ground --out meshes",
+        "limpet mesh mycup.toml --format vtu --format stl --unit mm --out meshes",
+    )
+)
+def mesh(
+    scene: Annotated[str, typer.Argument(metavar="SCENE|FILE.toml", help="See limpet scenes.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files.")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter.")
+    ] = None,
+    formats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            metavar="ENDING",
+            help="vtu, vtk, msh, inp: cells; stl, obj, ply, off: skin.",
+        ),
+    ] = None,
+    unit: Annotated[str, typer.Option(metavar="mm|cm|m|in", help="Of the numbers written.")] = "m",
+) -> None:
+    """Write the meshes of a scene's bodies, and a picture of the soft ones."""
+    from limpet.record.mesh_files import write_meshes
+    from limpet.scenes.registry import load
+
+    name, parameters = _scene_and_parameters(scene)
+    loaded = load(name, parameters | _settings(settings or []))
+    for path in write_meshes(loaded.world, out, formats or ["vtu", "stl"], unit):
+        print(path)
+
+
+def _run(scene: Scene, folder: Path, force: bool, plots: bool, frames: bool) -> Summary:
     from limpet.record.run import record_run
 
     simulation = scene.simulation()
@@ -238,6 +322,7 @@ def _run(scene: Scene, folder: Path, force: bool, plots: bool) -> Summary:
             folder,
             force=force,
             plots=plots,
+            frames=frames,
             on_step=lambda report: progress(
                 report.time, scene.duration, f"{scene.name}, step {report.step}"
             ),
@@ -287,7 +372,14 @@ def _scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
     """SCENE is a name, or a file if it ends in .toml."""
     from limpet.scenes.registry import read_scene_file
 
-    return read_scene_file(Path(scene)) if scene.endswith(".toml") else (scene, {})
+    if scene.endswith(".toml"):
+        return read_scene_file(Path(scene))
+    if Path(scene).is_file():
+        raise LimpetError(
+            f"scene '{scene}': is a file that is no scene file (.toml); to use a mesh, name it in "
+            'one: [cup] mesh = "..." (docs/scene-files.md)'
+        )
+    return scene, {}
 
 
 def _settings(texts: list[str]) -> dict[str, object]:

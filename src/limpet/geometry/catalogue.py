@@ -9,9 +9,11 @@ from limpet.geometry.curved import (
     rod,
     trough,
 )
+from limpet.geometry.export import save_mesh
 from limpet.geometry.files import load_mesh, load_scan, soft_mesh
 from limpet.geometry.jelly import half_with_hole, jelly_half, tunnel_cube
 from limpet.geometry.objects import apple, can, compartment_box, drilled_plate, ring
+from limpet.geometry.own_cup import cup_from_lines, cup_from_mesh
 from limpet.geometry.shapes import RigidShape, SoftShape, box, soft_box
 from limpet.geometry.solids import bunny, quadruped, serpent, torus
 from limpet.geometry.suckers import SUCKERS, Sucker, sucker
@@ -35,6 +37,8 @@ __all__ = [
     "compartment_box",
     "cropped_cylinder",
     "cup",
+    "cup_from_lines",
+    "cup_from_mesh",
     "drilled_plate",
     "fill",
     "fill_ratio",
@@ -48,6 +52,7 @@ __all__ = [
     "quadruped",
     "ring",
     "rod",
+    "save_mesh",
     "serpent",
     "soft_box",
     "soft_mesh",

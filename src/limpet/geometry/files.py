@@ -1,4 +1,6 @@
-"""Shapes from mesh files (STL, OBJ, PLY, OFF, ... by meshio). No such file says its unit: you must.
+"""Shapes from mesh files (STL, OBJ, PLY, OFF, ... by meshio; STEP by Netgen).
+
+No mesh file says its unit: you must. A STEP file does.
 
 Doubled vertices (every STL has them) are welded, triangles are turned outward; what is open or
 crosses itself is refused with one line.
@@ -21,6 +23,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.spatial import cKDTree
 
 from limpet.errors import LimpetError, MeshError, suggest
+from limpet.geometry.cad import STEP, surface_of_step
 from limpet.geometry.check import check_surface
 from limpet.geometry.shapes import Array, RigidShape, SoftShape
 from limpet.geometry.solids import stuffed
@@ -34,12 +37,16 @@ SMALLEST = 5e-4  # [m] a smaller body was most likely given in metres
 SURFACE = 0.8  # share of a solid's nodes on its surface, about: more vertices are made fewer
 ENDS = 0.02  # of the height: nodes this near the lowest or highest one are the bottom or the top
 
+MOST_BYTES = 100_000_000  # of a file
+MOST_TRIANGLES = 500_000  # of a surface: more are finer than any contact
+
 PathLike = str | os.PathLike[str]
 
 
 def load_mesh(path: PathLike, unit: str | None = None, *, name: str | None = None) -> RigidShape:
     """A rigid body from the closed surface in a file; `unit` of its numbers: mm, cm, m or in."""
     file = Path(path)
+    name = name or file.stem
     points, triangles = _in_metres(file, unit)
     extent = float(np.ptp(points, axis=0).max())
     if extent < SMALLEST:
@@ -91,6 +98,31 @@ def soft_mesh(
 
 def _in_metres(file: Path, unit: str | None) -> tuple[Array, Array]:
     """Welded points (n, 3) [m] and triangles (m, 3) of a file."""
+    points, triangles = read_surface(file, unit)
+    if len(points) == 0:
+        raise MeshError(f"mesh file '{file}': has no points; export it again")
+    points, triangles = weld(points, triangles)
+    if len(triangles) == 0:
+        raise MeshError(f"mesh file '{file}': all its triangles have no area; export it again")
+    return points, triangles
+
+
+def read_surface(file: Path, unit: str | None) -> tuple[Array, Array]:
+    """Points (n, 3) [m] and triangles (m, 3) as they stand in a file."""
+    if not file.is_file():
+        raise LimpetError(f"mesh file '{file}': there is no such file")
+    size = file.stat().st_size
+    if size > MOST_BYTES:
+        raise MeshError(
+            f"mesh file '{file}' has {size / 1e6:.0f} MB: expected {MOST_BYTES / 1e6:.0f} MB or "
+            "less; make its triangles fewer (decimate), or cut off what nothing touches"
+        )
+    if file.suffix.lower() in STEP:
+        if unit not in (None, "mm"):
+            raise LimpetError(
+                f"mesh file '{file}': unit = '{unit}': a STEP file says its own unit; leave it out"
+            )
+        return surface_of_step(file, f"mesh file '{file}'")
     if unit is None:
         raise LimpetError(
             f"mesh file '{file}': a mesh without unit; expected unit='mm', 'cm', 'm' or 'in'"
@@ -98,17 +130,38 @@ def _in_metres(file: Path, unit: str | None) -> tuple[Array, Array]:
     if unit not in UNITS:
         raise LimpetError(f"mesh file '{file}': unit = '{unit}'{suggest(unit, UNITS)}")
     points, triangles = _read(file)
-    points, triangles = weld(points * UNITS[unit], triangles)
-    if len(triangles) == 0:
-        raise MeshError(f"mesh file '{file}': all its triangles have no area; export it again")
-    return points, triangles
+    return points * UNITS[unit], triangles
+
+
+def _check_stl(file: Path) -> None:
+    """A binary STL says how many triangles it has: believe it only if it is long enough."""
+    with file.open("rb") as opened:
+        head = opened.read(84)
+    if head.lstrip()[:5] == b"solid" and b"\0" not in head:
+        return
+    count = int.from_bytes(head[80:84], "little")
+    size = file.stat().st_size
+    if len(head) < 84 or size < 84 + 50 * count:
+        raise MeshError(
+            f"mesh file '{file}': is no STL: it has {size} bytes, its {count} triangles would "
+            f"take {84 + 50 * count}; export it again"
+        )
+    _check_count(file, count)
+
+
+def _check_count(file: Path, count: int) -> None:
+    if count > MOST_TRIANGLES:
+        raise MeshError(
+            f"mesh file '{file}' has {count} triangles: expected {MOST_TRIANGLES} or fewer; "
+            "make them fewer (decimate), or cut off what nothing touches"
+        )
 
 
 def _read(file: Path) -> tuple[Array, Array]:
     """Points (n, 3) and triangles (m, 3) of a file, in its own unit."""
     need("meshio", "meshio", "reading a mesh file")
-    if not file.is_file():
-        raise LimpetError(f"mesh file '{file}': there is no such file")
+    if file.suffix.lower() == ".stl":
+        _check_stl(file)
     said = StringIO()
     try:
         # meshio prints, warns (it takes the text of an STL for a huge number first), may even exit
@@ -120,7 +173,7 @@ def _read(file: Path) -> tuple[Array, Array]:
         reason = next((line for line in lines if line), type(problem).__name__)
         raise LimpetError(
             f"mesh file '{file}': cannot be read ({reason}); expected STL, OBJ, PLY, OFF or "
-            "another format of meshio"
+            "another format of meshio, or STEP"
         ) from None
     triangles = [np.empty((0, 3), np.int64)]
     for block in mesh.cells:
@@ -134,6 +187,7 @@ def _read(file: Path) -> tuple[Array, Array]:
         raise MeshError(
             f"mesh file '{file}': expected triangles or quads, it has {kinds}; export its surface"
         )
+    _check_count(file, len(found))
     points = np.asarray(mesh.points, dtype=float)
     if points.ndim != 2 or points.shape[1] != 3 or not np.all(np.isfinite(points)):
         raise MeshError(f"mesh file '{file}': expected points of three finite coordinates")
@@ -154,10 +208,10 @@ def weld(points: Array, triangles: Array, near: float = WELD) -> tuple[Array, Ar
     return np.ascontiguousarray(points[first[used]]), t.reshape(-1, 3).astype(np.int32)
 
 
-def outward(points: Array, triangles: Array) -> Array:
+def outward(points: Array, triangles: Array, voids: bool = True) -> Array:
     """The triangles turned so that all of a part agree, and look away from the solid.
 
-    A part inside another one is the wall of a void.
+    A part inside another one is the wall of a void, unless there are none.
     """
     t = triangles.copy()
     parts = []
@@ -166,6 +220,8 @@ def outward(points: Array, triangles: Array) -> Array:
         if volume(points, t[part]) < 0.0:
             t[part] = t[part][:, [0, 2, 1]]
         parts.append(part)
+    if not voids:
+        return t
     within = [
         sum(
             winding(points, t[other], points[t[part[0], 0]]) > 0.5

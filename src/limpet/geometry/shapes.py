@@ -85,7 +85,7 @@ def boundary(cells: dict[str, Array]) -> Binding:
     triangles: list[Array] = []
     edges: list[Array] = []  # (corner, corner, control point)
     for name in cells:
-        for faces in _outer_faces(name, cells):
+        for faces in outer_faces(name, cells):
             triangles.append(_face_triangles(faces))
             if CELLS[name].control:
                 corners = faces.shape[1] // 2
@@ -109,7 +109,7 @@ def boundary(cells: dict[str, Array]) -> Binding:
     return Binding(compact.astype(np.int32), start, carriers, weights)
 
 
-def _outer_faces(name: str, cells: dict[str, Array]) -> list[Array]:
+def outer_faces(name: str, cells: dict[str, Array]) -> list[Array]:
     """Faces of the cells called `name` that no other cell shares, by number of nodes."""
     sizes = {len(f) for f in CELLS[name].faces}
     out = []

@@ -8,13 +8,14 @@ other along it, sectors round the axis, wedges at the axis.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from limpet.errors import LimpetError, suggest
 from limpet.geometry.cells import mesh_of
-from limpet.geometry.cup import LINEAR, RevolvedGrid, VertexRing, mesh_size, ring_surface
+from limpet.geometry.cup import LINEAR, RevolvedGrid, VertexRing, Wall, mesh_size, ring_surface
 from limpet.geometry.shapes import Array, SoftShape, boundary
 
 MM = 1e-3
@@ -100,18 +101,24 @@ def sucker(
             raise LimpetError(f"sucker profile = '{profile}'{suggest(profile, SUCKERS)}")
         profile = SUCKERS[profile]
     kind = mesh_of(element, "hex20", "sucker")
-    numbers = mesh_size("sucker", kind, nodes, sectors, segments, 4, _budget)
-    return replace(_revolve(profile, kind, *numbers), element=element)
+    numbers = mesh_size("sucker", kind, nodes, sectors, segments, 4, wall_budget)
+    return replace(revolve(profile, kind, *numbers), element=element)
 
 
-def _budget(kind: str, nodes: int) -> tuple[int, int]:
+def wall_budget(kind: str, nodes: int) -> tuple[int, int]:
     """Even sectors and 0.75 segments to each, with the node count that comes nearest."""
     a_cell = {"hex20": 7, "tet10": 12}.get(kind, 2)
     sizes = [(m, max(4, round(0.75 * m))) for m in range(8, 61, 2)]
     return min(sizes, key=lambda size: abs(size[0] * size[1] * a_cell - nodes))
 
 
-def _revolve(profile: Sucker, kind: str, sectors: int, segments: int) -> SoftShape:
+class Roof(Wall, Protocol):
+    """A wall that is held by the middle of its top."""
+
+    def stations(self, count: int) -> Array: ...
+
+
+def revolve(profile: Roof, kind: str, sectors: int, segments: int) -> SoftShape:
     order = 1 if kind in LINEAR else 2
     corner = profile.stations(segments)
     station = np.interp(np.arange(order * segments + 1) / order, np.arange(segments + 1), corner)

@@ -34,6 +34,7 @@ def record_run(
     on_step: Callable[[StepReport], None] | None = None,
     plots: bool = True,
     film: bool = True,
+    frames: bool = True,
 ) -> Summary:
     """Step `simulation` through `scene` and keep what it does in `folder`.
 
@@ -41,7 +42,7 @@ def record_run(
     summary; what was recorded before it is kept, with a film of it (frames.npz). A second Ctrl-C
     leaves out the plots.
     """
-    recorder = Recorder(folder, scene, simulation, force=force)
+    recorder = Recorder(folder, scene, simulation, force=force, frames=frames)
     camera = _camera(scene, simulation) if film else None
     ended: Ended = "finished"
     why: str | None = None
@@ -67,7 +68,7 @@ def record_run(
             camera.save(folder)
     if plots and recorder.rows:
         with contextlib.suppress(KeyboardInterrupt):
-            _draw(recorder, summary)
+            _draw(scene, recorder, summary)
     return summary
 
 
@@ -81,10 +82,12 @@ def _camera(scene: Scene, simulation: Runnable) -> Camera | None:
     return Camera(simulation, scene.name, scene.summary, round(scene.duration / scene.h))
 
 
-def _draw(recorder: Recorder, summary: Summary) -> None:
+def _draw(scene: Scene, recorder: Recorder, summary: Summary) -> None:
+    from limpet.record.mesh_files import draw_meshes
     from limpet.record.picture import draw_scene, moments
     from limpet.record.plots import plot_history
     from limpet.record.section import plot_sections
+    from limpet.scenes.own import OwnCup
 
     plots = recorder.folder / "plots"
     plots.mkdir(exist_ok=True)
@@ -93,6 +96,8 @@ def _draw(recorder: Recorder, summary: Summary) -> None:
     plot_sections(frames, plots / "section.png")
     pressed = [recorder.frames["hold"].time] if "hold" in recorder.frames else []
     draw_scene(moments(recorder.film, pressed), plots / "scene.png")
+    if isinstance(getattr(scene.parameters, "cup", None), OwnCup):
+        draw_meshes(scene.world, plots / "mesh.png")
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""A run folder: scene.toml, history.csv while it runs, summary.json and plots when it ends."""
+"""A run folder: scene.toml; history.csv and frames.vtkhdf while it runs; summary.json, plots."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from pydantic import BaseModel
 
 from limpet.errors import LimpetError
 from limpet.record.history import COLUMNS, Row, csv_line, flatten, gripper_columns, up_direction
 from limpet.record.summary import Ended, Summary, summarise
 from limpet.report import SectionFrame, StepReport
-from limpet.scenes.registry import Scene, SceneParameters, unit_of
+from limpet.scenes.registry import Scene, unit_of
 from limpet.units import show
+
+if TYPE_CHECKING:
+    from limpet.record.vtkhdf import FrameWriter
 
 FLUSH_SECONDS = 0.5  # at most this much of a run is lost to a power cut
 FILM = 60  # frames kept of a run, about, to choose a picture's moments from
@@ -58,7 +62,13 @@ class Recorder:
     """Writes a run folder step by step, so that an early end keeps all that came before."""
 
     def __init__(
-        self, folder: Path, scene: Scene, simulation: Counted, *, force: bool = False
+        self,
+        folder: Path,
+        scene: Scene,
+        simulation: Counted,
+        *,
+        force: bool = False,
+        frames: bool = True,
     ) -> None:
         check_folder(folder, force=force)
         self.folder = folder
@@ -78,6 +88,7 @@ class Recorder:
             self._history = (folder / "history.csv").open("w", encoding="utf-8")
             more = scene.world.watched_columns() + gripper_columns(scene.world.connections)
             self._history.write(",".join((*COLUMNS, *more)) + "\n")
+            self._frames = _frame_writer(folder) if frames else None
         except OSError as problem:
             raise LimpetError(
                 f"run folder '{folder}': cannot be written to ({problem.strerror}); "
@@ -85,7 +96,7 @@ class Recorder:
             ) from None
         self._film_step = film_step(scene.duration, scene.h)
         self._keep("rest")
-        self.film.append(self.frames["rest"])
+        self._film(self.frames["rest"])
 
     def add(self, report: StepReport) -> None:
         """Record a step; raises DivergedError, and records nothing, if a number is not finite."""
@@ -97,13 +108,15 @@ class Recorder:
             self._flushed = now
         self._keep_moments(row)
         if report.step % self._film_step == 0:
-            self.film.append(self._copy("film"))
+            self._film(self._copy("film"))
 
     def finish(self, ended: Ended = "finished", why: str | None = None) -> Summary:
         """Close the history and write summary.json; safe whatever ended the run."""
         self._history.close()
         if ended == "finished" and self.rows:
-            self.film.append(self._copy("end"))
+            self._film(self._copy("end"))
+        if self._frames is not None:
+            self._frames.close()
         summary = summarise(
             self._scene.name,
             self._scene.h,
@@ -127,6 +140,11 @@ class Recorder:
             self._largest_pull = force
             self._keep("peak")
 
+    def _film(self, frame: SectionFrame) -> None:
+        if self._frames is not None and not (self.film and frame.time == self.film[-1].time):
+            self._frames.add(frame)
+        self.film.append(frame)
+
     def _keep(self, label: str) -> None:
         self.frames[label] = self._copy(label)
 
@@ -149,24 +167,35 @@ def film_step(duration: float, h: float) -> int:
 
 
 def scene_toml(scene: Scene) -> str:
-    """The scene as it was run, readable by ``limpet run``: SI values, units in the comments."""
-    lines = [f"# {scene.summary}", f"scene = {json.dumps(scene.name)}", "", "[parameters]  # SI"]
-    for name, value in scene.parameters.model_dump(mode="json").items():
-        comment = _comment(type(scene.parameters), name, value)
-        # TOML has no null: a parameter that is not set is left out.
-        lines.append(
-            f"# {name} is not set" if value is None else f"{name} = {_toml(value)}{comment}"
-        )
+    """The scene as it was run, readable by ``limpet run``: in SI, what reads better in comments."""
+    lines = [f"# {scene.summary}", f"scene = {json.dumps(scene.name)}", "", "[parameters]"]
+    tables: dict[str, BaseModel] = {}
+    for name, value in scene.parameters:
+        if isinstance(value, BaseModel):
+            tables[name] = value
+        else:
+            lines.append(_line(scene.parameters, name))
+    for name, table in tables.items():
+        given = [key for key, value in table if value is not None]
+        lines += ["", f"[parameters.{name}]", *(_line(table, key) for key in given)]
     return "\n".join(lines) + "\n"
 
 
-def _comment(model: type[SceneParameters], name: str, value: object) -> str:
-    unit = unit_of(model, name)
-    if not unit:
-        return ""
-    if isinstance(value, (int, float)) and (shown := show(value, unit)) != f"{value:g} {unit}":
-        return f"  # {unit}: {shown}"
-    return f"  # {unit}"
+def _line(model: BaseModel, name: str) -> str:
+    value, unit = model.model_dump(mode="json", include={name})[name], unit_of(type(model), name)
+    if value is None:  # TOML has no null: a parameter that is not set is left out
+        return f"# {name} is not set"
+    comment = ""
+    if isinstance(value, float) and unit and (shown := show(value, unit)) != f"{value:g} {unit}":
+        comment = f"  # {shown}"
+    return f"{name} = {_toml(_with_unit(value, unit) if unit else value)}{comment}"
+
+
+def _with_unit(value: object, unit: str) -> object:
+    """Every digit of a quantity, and its unit."""
+    if isinstance(value, (list, tuple)):
+        return [_with_unit(item, unit) for item in value]
+    return f"{value!r} {unit}"
 
 
 def _toml(value: object) -> str:
@@ -179,9 +208,22 @@ def _toml(value: object) -> str:
     return json.dumps(value, allow_nan=False)  # numbers and booleans are spelled as in JSON
 
 
+def _frame_writer(folder: Path) -> FrameWriter:
+    from limpet.record.vtkhdf import FrameWriter  # HDF5 takes 40 ms to load
+
+    return FrameWriter(folder / "frames.vtkhdf")
+
+
 def _remove_old_run(folder: Path) -> None:
     """Remove what an earlier run has left, and nothing else that may lie in the folder."""
-    for name in ("scene.toml", "history.csv", "summary.json", "frames.npz", "replay.html"):
+    for name in (
+        "scene.toml",
+        "history.csv",
+        "summary.json",
+        "frames.npz",
+        "frames.vtkhdf",
+        "replay.html",
+    ):
         (folder / name).unlink(missing_ok=True)
-    for name in ("history.png", "section.png", "scene.png"):
+    for name in ("history.png", "section.png", "scene.png", "mesh.png"):
         (folder / "plots" / name).unlink(missing_ok=True)

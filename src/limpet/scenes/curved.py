@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from limpet.geometry.cup import PROFILES
 from limpet.geometry.curved import cropped_cylinder, trough
 from limpet.geometry.shapes import RigidShape, box
 from limpet.scenes.ground import CLEARANCE, CupParameters, cup_over
+from limpet.scenes.own import OwnCup
 from limpet.scenes.registry import scene
 from limpet.units import Length, Mass, Positive, Speed, Time, show
 from limpet.world import World
@@ -34,6 +35,13 @@ class CurvedParameters(CupParameters):
     )
     speed: Positive[Speed] = Field(5e-3, description="of the rise")
     rise: Positive[Length] = Field(0.01, description="how far the stem goes up; then it rests")
+
+    @field_validator("cup")
+    @classmethod
+    def _is_of_a_known_profile(cls, value: OwnCup | None) -> OwnCup | None:
+        if value is not None:
+            raise ValueError("expected none here; the scenes ground and lift take one")
+        return value
 
     @model_validator(mode="after")
     def _the_cup_fits_in(self) -> CurvedParameters:

@@ -15,6 +15,7 @@ from limpet.cavity.limit import ElasticEnergy, Limit, TractionPath
 from limpet.geometry.cup import cup
 from limpet.geometry.rotation import rotation_matrix
 from limpet.geometry.shapes import SoftShape, tiled_box
+from limpet.scenes.own import BlockParameters, OwnCup
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.units import (
     AmountRate,
@@ -67,6 +68,15 @@ class CupParameters(SceneParameters):
     ambient: Positive[Pressure] = Field(101325.0, description="pressure of the air around")
     tilt: Angle = Field(0.0, description="turns the whole scene about the axis (1, 2, 0)")
     shift: Length = Field(0.0, description="moves the whole scene along x and y")
+    cup: OwnCup | None = Field(None, description="a cup of your own: docs/scene-files.md")
+
+    @model_validator(mode="after")
+    def _one_cup(self) -> CupParameters:
+        if self.cup is not None and self.profile != "standard":
+            raise ValueError(
+                f"profile = '{self.profile}': there is a [cup] of your own; leave one of them out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _one_limit(self) -> CupParameters:
@@ -92,7 +102,7 @@ class CupParameters(SceneParameters):
         ]  # fmt: skip
 
 
-class GroundParameters(CupParameters):
+class GroundParameters(CupParameters, BlockParameters):
     duration: Time = 7.0
     # The lip gives way by a wrinkle that takes some time to grow, and the force goes on rising
     # meanwhile: at 5 mm/s the peak falls by 4 % from h = 10 to 1 ms, at 2 mm/s by 2.6 %.
@@ -120,6 +130,8 @@ def cup_over(
         ),
         leak=p.leak,
     )
+    if shape is None and p.cup is not None:
+        shape = p.cup.shape(p.nodes, p.element, p.sectors, p.segments)
     shape = shape or cup(
         p.profile, element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments
     )
@@ -142,6 +154,6 @@ def cup_over(
 def ground(p: GroundParameters) -> World:
     """The cup is pushed until its cavity is almost empty, held, then pulled out."""
     world, turn, place = cup_over(p)
-    block = tiled_box(p.block_edge, p.block_edge, 0.03, p.block_divisions)
+    block = p.own_block() or tiled_box(p.block_edge, p.block_edge, 0.03, p.block_divisions)
     world.add_rigid(block, mass=0.19, name="block", position=place, rotation=turn, fixed=True)
     return world

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from limpet.geometry.shapes import box
 from limpet.scenes.ground import CupParameters, cup_over
+from limpet.scenes.own import BlockParameters
 from limpet.scenes.registry import scene
 from limpet.units import Length, Mass, Positive, Time
 from limpet.world import World
@@ -25,6 +26,10 @@ class LiftParameters(CupParameters):
         return [*down, (start, bottom), (start + self.rise / self.speed, bottom + self.rise)]
 
 
+class LiftSceneParameters(LiftParameters, BlockParameters):
+    """The scene `lift` itself; others lift things of their own."""
+
+
 def add_ground(world: World, top: np.ndarray, turn: np.ndarray | None = None) -> None:
     """A fixed plate, the middle of its upper face at `top` [m]."""
     plate = box(2 * GROUND, 2 * GROUND, 0.02)
@@ -34,14 +39,14 @@ def add_ground(world: World, top: np.ndarray, turn: np.ndarray | None = None) ->
 @scene(
     "lift",
     "a cup lifts a rigid block, or lets go when it is too heavy",
-    LiftParameters,
+    LiftSceneParameters,
     expect="the block leaves the ground and hangs; a block too heavy stays, the cup lets go",
 )
-def lift(p: LiftParameters) -> World:
+def lift(p: LiftSceneParameters) -> World:
     """The cup is pushed on a block that stands on the ground, held, then raised."""
     world, turn, place = cup_over(p)
-    block = box(0.06, 0.06, 0.03)
+    block = p.own_block() or box(0.06, 0.06, 0.03)
     body = world.add_rigid(block, p.block_mass, name="block", position=place, rotation=turn)
     world.watch("block", body)
-    add_ground(world, place + turn @ [0.0, 0.0, -0.03], turn)
+    add_ground(world, place + turn @ [0.0, 0.0, block.points[:, 2].min()], turn)
     return world

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -221,7 +220,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
     try:
         parameters = recipe.parameters.model_validate(changed)
     except ValidationError as error:
-        raise explain(error, changed, recipe.parameters.model_fields) from None
+        raise explain(error, changed, known_names(recipe.parameters)) from None
     return Scene(
         name=name,
         summary=recipe.summary,
@@ -234,26 +233,31 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
 
 
 def read_scene_file(path: Path) -> tuple[str, dict[str, object]]:
-    """A scene file, ``scene = "ground"`` and ``[parameters]``: the scene's name, the parameters."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise LimpetError(f"scene file '{path}': cannot be read ({problem.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise LimpetError(f"scene file '{path}': is not TOML ({problem})") from None
-    for key in content:
-        if key not in ("scene", "parameters"):
-            near = suggest(key, ("scene", "parameters"))
-            raise LimpetError(f"scene file '{path}': there is no key '{key}'{near}")
-    name, parameters = content.get("scene"), content.get("parameters", {})
-    if not isinstance(name, str):
-        raise LimpetError(f"scene file '{path}': expected a line such as scene = \"ground\"")
-    if not isinstance(parameters, dict):
-        raise LimpetError(f"scene file '{path}': parameters = {parameters!r}: expected a table")
-    return name, parameters
+    """A scene file (see scene_file.py): the scene's name, the parameters."""
+    from limpet.scenes.scene_file import read
+
+    return read(path)
 
 
-def unit_of(parameters: type[SceneParameters], name: str) -> str:
+def model_of(name: str) -> type[SceneParameters]:
+    """The parameters of the scene `name`."""
+    return _recipe(name).parameters
+
+
+def nested_model(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    """The model of a parameter that is a table of its own."""
+    annotation = model.model_fields[name].annotation
+    parts = (annotation, *getattr(annotation, "__args__", ()))
+    return next((p for p in parts if isinstance(p, type) and issubclass(p, BaseModel)), None)
+
+
+def known_names(model: type[BaseModel]) -> list[str]:
+    """Every parameter, those of tables as ``table.name``."""
+    inner = {name: nested_model(model, name) for name in model.model_fields}
+    return [*inner, *(f"{name}.{key}" for name, m in inner.items() if m for key in m.model_fields)]
+
+
+def unit_of(parameters: type[BaseModel], name: str) -> str:
     """The SI unit of the parameter `name`, empty if it is no quantity."""
     info = parameters.model_fields[name]
     marks = [*info.metadata, *_marks(info.annotation)]

@@ -10,6 +10,7 @@ from limpet.geometry.shapes import box
 from limpet.geometry.suckers import sucker
 from limpet.scenes.ground import cup_over
 from limpet.scenes.lift import LiftParameters, add_ground
+from limpet.scenes.own import OwnCup
 from limpet.scenes.registry import scene
 from limpet.units import Length, Positive, Speed, Time
 from limpet.world import World
@@ -34,6 +35,13 @@ class ShapesParameters(LiftParameters):
     def _is_named_by_shape(cls, value: str) -> str:
         if value != "standard":
             raise ValueError("expected none here; choose the cup with shape")
+        return value
+
+    @field_validator("cup")
+    @classmethod
+    def _is_none_of_these(cls, value: OwnCup | None) -> OwnCup | None:
+        if value is not None:
+            raise ValueError("expected none here; the scenes ground and lift take one")
         return value
 
 

@@ -1,0 +1,135 @@
+"""Scene files: TOML with a scene's name, its parameters, a cup of your own, and includes.
+
+include = "common.toml"    # or a list of files; what stands here goes before what they say
+scene = "lift"
+
+[parameters]
+block_mass = "250 g"
+
+[cup]
+mesh = "mycup.stl"         # beside this file
+unit = "mm"
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from limpet.errors import LimpetError, suggest
+from limpet.scenes.registry import model_of, nested_model, unit_of
+from limpet.units import DIMENSIONS
+
+KEYS = ("include", "scene", "parameters", "cup")
+MOST_BYTES = 1_000_000
+Table = dict[str, Any]
+
+
+def read(path: Path) -> tuple[str, Table]:
+    """The scene's name and its parameters, includes and paths resolved, units required."""
+    content = _merged(path, ())
+    name = content.get("scene")
+    if not isinstance(name, str):
+        raise LimpetError(f"scene file '{path}': expected a line such as scene = \"ground\"")
+    parameters = content.get("parameters", {})
+    if "cup" in content:
+        if "cup" in parameters:
+            raise LimpetError(f"scene file '{path}': has [cup] and parameters.cup; leave one out")
+        parameters = {**parameters, "cup": content["cup"]}
+    _check_units(path, model_of(name), parameters, "")
+    return name, parameters
+
+
+def _merged(path: Path, above: tuple[Path, ...]) -> Table:
+    """The file's own content over that of the files it includes."""
+    here = path.resolve()
+    if here in above:
+        chain = " -> ".join(f"'{p.name}'" for p in (*above[above.index(here) :], here))
+        raise LimpetError(f"scene file '{path}': include goes round in a circle, {chain}; cut it")
+    content = _parsed(path)
+    included = content.pop("include", [])
+    names = [included] if isinstance(included, str) else included
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise LimpetError(
+            f"scene file '{path}': include = {included!r}: expected a file name or a list of them"
+        )
+    out: Table = {}
+    for name in names:
+        out = _over(out, _merged(path.parent / name, (*above, here)))
+    return _over(out, content)
+
+
+def _parsed(path: Path) -> Table:
+    """One file: its tables, with the paths in it made absolute."""
+    try:
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise LimpetError(
+                f"scene file '{path}' has {size / 1e6:.1f} MB: expected {MOST_BYTES / 1e6:g} MB or "
+                "less; a mesh stands in a file of its own, named by mesh"
+            )
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise LimpetError(f"scene file '{path}': cannot be read ({problem.strerror})") from None
+    except UnicodeDecodeError:
+        raise LimpetError(f"scene file '{path}': is not TOML (it is no text)") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise LimpetError(f"scene file '{path}': is not TOML ({problem})") from None
+    except RecursionError:
+        raise LimpetError(f"scene file '{path}': is nested too deeply") from None
+    for key in content:
+        if key not in KEYS:
+            raise LimpetError(f"scene file '{path}': there is no key '{key}'{suggest(key, KEYS)}")
+    for key in ("parameters", "cup"):
+        if not isinstance(content.get(key, {}), dict):
+            raise LimpetError(f"scene file '{path}': {key} = {content[key]!r}: expected a table")
+    _resolve(content.get("cup", {}), path.parent, ("mesh",))
+    parameters = content.get("parameters", {})
+    _resolve(parameters, path.parent, (key for key in parameters if key.endswith("_mesh")))
+    if isinstance(cup := parameters.get("cup"), dict):
+        _resolve(cup, path.parent, ("mesh",))
+    return content
+
+
+def _resolve(table: Table, folder: Path, keys: Iterable[str]) -> None:
+    for key in list(keys):
+        if isinstance(table.get(key), str):
+            table[key] = str((folder / table[key]).absolute())
+
+
+def _over(below: Table, above: Table) -> Table:
+    """`above` where both say something; tables are joined key by key."""
+    out = dict(below)
+    for key, value in above.items():
+        old = out.get(key)
+        out[key] = _over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return out
+
+
+def _check_units(path: Path, model: type[BaseModel], values: Table, prefix: str) -> None:
+    """Refuse a quantity without unit: 4 may be meant in millimetres. Zero is zero in any."""
+    for key, value in values.items():
+        if key not in model.model_fields:
+            continue  # the model says so itself, with the nearest name
+        inner = nested_model(model, key)
+        if inner is not None and isinstance(value, dict):
+            _check_units(path, inner, value, f"{prefix}{key}.")
+        unit = unit_of(model, key)
+        if unit and (bare := _bare(value)) is not None:
+            raise LimpetError(
+                f"scene file '{path}': {prefix}{key} = {bare!r}: a number without unit; expected "
+                f'{DIMENSIONS[unit].name} such as "{bare!r} {DIMENSIONS[unit].shown[-1]}"'
+            )
+
+
+def _bare(value: object) -> float | None:
+    """The first number in it that is a number only; not zero, and not nan, which is told later."""
+    if isinstance(value, list):
+        return next((found for item in value if (found := _bare(item)) is not None), None)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value if value != 0 and math.isfinite(value) else None
+    return None

@@ -1,0 +1,170 @@
+"""Scene files: own cups, includes, units, paths; and own bodies in scenes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from limpet.errors import LimpetError
+from limpet.geometry.cup import cup
+from limpet.geometry.export import save_mesh
+from limpet.geometry.shapes import box
+from limpet.record.run import record_run
+from limpet.record.run_folder import scene_toml
+from limpet.scenes.registry import load, read_scene_file
+
+LINES = """
+inner = [["0 mm", "4.5 mm"], ["6 mm", "4 mm"], ["12 mm", "2.4 mm"], ["17.5 mm", "0 mm"]]
+thickness = ["6 mm", "3 mm", "1.3 mm", "0.7 mm"]
+handle = "5 mm"
+"""
+
+
+def write(folder, text, name="mycup.toml"):
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def scene_of(path):
+    return load(*read_scene_file(path))
+
+
+def cup_of(scene):
+    return scene.world.specs["cup"].shape
+
+
+@pytest.mark.parametrize("name", ["ground", "lift", "masses"])
+def test_a_cup_from_lines_in_a_scene(tmp_path, name):
+    shape = cup_of(scene_of(write(tmp_path, f'scene = "{name}"\n[cup]{LINES}')))
+    x = shape.points
+    assert np.hypot(x[:, 0], x[:, 1]).max() == pytest.approx(0.0178, abs=3e-4)
+    assert x[:, 2].max() - x[:, 2].min() == pytest.approx(10.5e-3, abs=1e-5)
+
+
+def test_a_cup_by_numbers(tmp_path):
+    text = 'scene = "ground"\n[cup]\nradius = "20 mm"\nnodes = 600\n'
+    shape = cup_of(scene_of(write(tmp_path, text)))
+    x = shape.points
+    assert np.hypot(x[:, 0], x[:, 1]).max() == pytest.approx(0.020, abs=4e-4)
+    assert np.ptp(x[:, 2]) == pytest.approx(0.015, abs=1e-6)  # as the standard one
+    assert len(x) == pytest.approx(600, rel=0.2)
+
+
+def test_an_own_cup_seals_and_holds_and_its_mesh_is_drawn(tmp_path):
+    text = f"""
+scene = "ground"
+[parameters]
+duration = "0.9 s"
+push_time = "0.3 s"
+hold = "0.1 s"
+h = "20 ms"
+speed = "10 mm/s"
+[cup]{LINES}"""
+    scene = scene_of(write(tmp_path, text))
+    summary = record_run(scene, scene.simulation(), tmp_path / "run")
+    assert summary.ended == "finished"
+    assert summary.converged_steps == summary.steps
+    assert summary.peak_pull_force > 10.0
+    assert summary.min_pressure < 60e3
+    assert (tmp_path / "run" / "plots" / "mesh.png").stat().st_size > 10_000
+    again = scene_of(tmp_path / "run" / "scene.toml")
+    assert again.parameters == scene.parameters
+
+
+def test_a_cup_from_a_file_beside_the_scene_file(tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    save_mesh(cup("standard", sectors=24, segments=12), tmp_path / "sub" / "a.stl", "mm")
+    text = 'scene = "ground"\n[cup]\nmesh = "a.stl"\nunit = "mm"\nnodes = 500\n'
+    path = write(tmp_path, text, "sub/mycup.toml")
+    monkeypatch.chdir(tmp_path)  # not where the mesh is
+    scene = scene_of(path)
+    shape = cup_of(scene)
+    assert set(shape.cells) == {"tet10"}
+    assert len(shape.points) == pytest.approx(500, rel=0.15)
+    assert str(tmp_path / "sub" / "a.stl") in scene_toml(scene)
+
+
+def test_a_block_from_a_file(tmp_path):
+    save_mesh(box(0.05, 0.07, 0.02), tmp_path / "part.stl", "mm")
+    text = '[parameters]\nblock_mesh = "part.stl"\nblock_unit = "mm"\n'
+    for name in ("ground", "lift"):
+        world = scene_of(write(tmp_path, f'scene = "{name}"\n{text}')).world
+        x = world.specs["block"].shape.points
+        assert np.ptp(x, axis=0) == pytest.approx([0.05, 0.07, 0.02])
+        assert x[:, 2].max() == pytest.approx(0.0, abs=1e-9)
+    assert world.specs["ground"].shape.points[:, 2].max() == pytest.approx(-0.02)
+    with pytest.raises(LimpetError, match="block_mesh: there is no such parameter"):
+        load("masses", {"block_mesh": "part.stl"})
+
+
+def test_includes_are_below_what_includes_them(tmp_path):
+    write(tmp_path, '[parameters]\nyoung = "1 MPa"\nfriction = 0.3\npush = "2 mm"', "rubber.toml")
+    write(tmp_path, f"[cup]{LINES}", "lines.toml")
+    text = 'include = ["rubber.toml", "lines.toml"]\nscene = "lift"\n[parameters]\npush = "4 mm"\n'
+    name, parameters = read_scene_file(write(tmp_path, text, "main.toml"))
+    assert name == "lift"
+    assert parameters["push"] == "4 mm"
+    assert parameters["young"] == "1 MPa"
+    assert parameters["cup"]["handle"] == "5 mm"
+    write(tmp_path, 'include = "main.toml"\n[cup]\nhandle = "4 mm"\n', "other.toml")
+    _, parameters = read_scene_file(tmp_path / "other.toml")
+    assert parameters["cup"]["handle"] == "4 mm"
+    assert len(parameters["cup"]["inner"]) == 4
+
+
+def test_a_mesh_named_by_an_included_file_is_beside_that_file(tmp_path):
+    (tmp_path / "cups").mkdir()
+    write(tmp_path, '[cup]\nmesh = "a.stl"\nunit = "mm"\n', "cups/a.toml")
+    path = write(tmp_path, 'include = "cups/a.toml"\nscene = "ground"\n')
+    assert read_scene_file(path)[1]["cup"]["mesh"] == str(tmp_path / "cups" / "a.stl")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[cup]\n", "cup: expected mesh, inner, or numbers such as radius; it is empty"),
+        ('[cup]\nmesh = "a.stl"\nradius = "1 mm"', "cup.radius: a cup by mesh takes none"),
+        ('[cup]\ninner = [["0 mm", "1 mm"]]', "cup.inner: expected cup.thickness or cup.outer"),
+        ('[cup]\nlike = "standart"', "cup.like = 'standart'; did you mean 'standard'"),
+        ('[cup]\nraduis = "1 mm"', "cup.raduis: there is no such parameter; did you mean 'cup.rad"),
+        ('[cup]\nradius = "1 kg"', "cup.radius = '1 kg': expected a length"),
+        ("[cup]\nradius = 20", r"cup.radius = 20: a number without unit; .* \"20 mm\""),
+        ('[cup]\ninner = [[0, "4 mm"], [6, "4 mm"]]', "cup.inner = 6: a number without unit"),
+        ('[cup]\nmesh = "a.stl"\nunit = "km"', "cup.unit = 'km': expected 'mm', 'cm', 'm' or 'in'"),
+        ("[parameters]\nyoung = 4e6", "young = 4000000.0: a number without unit"),
+        ('[parameters]\nprofile = "neoprene"\n[cup]\nradius = "2 cm"', "leave one of them out"),
+        ('[parameters]\nblock_unit = "mm"', "there is no block_mesh"),
+        ("cup = 3", "cup = 3: expected a table"),
+        ("include = 3", "include = 3: expected a file name or a list"),
+        ('include = "none.toml"', "none.toml': cannot be read"),
+        ('incl = "a"', "there is no key 'incl'; did you mean 'include'"),
+        ("a = " + "[" * 5000, "nested too deeply|is not TOML"),
+    ],
+)
+def test_wrong_scene_files_are_one_clear_line(tmp_path, text, says):
+    with pytest.raises(LimpetError, match=says) as caught:
+        scene_of(write(tmp_path, f'scene = "ground"\n{text}'))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["shapes", "curved"])
+def test_scenes_with_a_cup_of_their_own_take_none(tmp_path, name):
+    with pytest.raises(LimpetError, match="expected none here; the scenes ground and lift take"):
+        scene_of(write(tmp_path, f'scene = "{name}"\n[cup]\nradius = "2 cm"'))
+
+
+def test_the_files_of_the_manual_can_be_run(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "scene-files.md").read_text(encoding="utf-8")
+    files = re.findall(r"```toml\n# (\S+)\n(.*?)```", page, re.DOTALL)
+    assert len(files) == page.count("```toml") >= 6
+    save_mesh(cup("standard", sectors=24, segments=12), tmp_path / "mycup.stl", "mm")
+    save_mesh(box(0.05, 0.07, 0.02), tmp_path / "part.stl", "mm")
+    for name, text in files:
+        write(tmp_path, text, name)
+    for name, _ in files:
+        assert "cup" in scene_of(tmp_path / name).world.specs
