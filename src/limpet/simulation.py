@@ -157,7 +157,7 @@ class Simulation:
 
         contacts = self._touch.effective(contacts)
         contacts = self._touch.with_more(contacts, self._touch.still_crossing(self._edges, x))
-        solved = self._touch.soon(contacts, last_velocity, h)
+        solved, looked = self._touch.soon(contacts, last_velocity, h), 0.0
         for attempt in range(1 + RETRIES):
             # V' while H still stands for where the bodies are: a rigid one turns as it advances
             used, solution, force, rates = self._respond(x, free, contacts, solved, cavities, clock)
@@ -167,17 +167,18 @@ class Simulation:
 
             self._ahead = self._detect()
             after = self._touch.effective(self._ahead[1])
-            missed = self._touch.missed(contacts, after)
+            reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
+            missed = reach > looked and self._touch.missed(contacts, after)
             crossed = self._touch.crossed(contacts, after, x)
             clock.lap("collision")
             if attempt == RETRIES or not (missed or len(crossed)):
                 break
-            reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
             for body, state in zip(self.bodies, start):
                 body.set_state(state)
             contacts = self._touch.with_more(contacts, crossed)
             if missed:  # something came from afar: look further
-                wider = self._touch.effective(self._detect(reach)[1])
+                looked = 1.5 * reach
+                wider = self._touch.effective(self._detect(looked)[1])
                 contacts = self._touch.with_more(wider, contacts)
             needed = self._touch.among(contacts, Contacts.join([used, crossed]))
             solved = needed | self._touch.soon(contacts, last_velocity, h)
