@@ -1,6 +1,8 @@
 """The page as a user has it: Chromium, no network, one server, one film."""
 
+import os
 import re
+import signal
 import time
 
 import numpy as np
@@ -10,6 +12,7 @@ from limpet.record.film import Camera
 from limpet.scenes.registry import load
 from limpet.viewer.page_files import three_path
 from limpet.viewer.replay import write_replay
+from limpet.viewer.server import BUSY
 
 COLOURS = "Array.from(limpet.view.bodies[0].surface.geometry.attributes.color.array).join()"
 PLACES = "Array.from(limpet.frame.positions).join()"
@@ -149,6 +152,27 @@ def test_a_pull_with_the_mouse_moves_the_cup(server, seen):
     seen.page.mouse.up()
     seen.page.keyboard.up("Shift")
     assert np.nanmax(moved) > 0.0  # the stem is at rest at the start: only the pull strains it
+    assert seen.complaints == []
+
+
+def test_a_crash_and_a_second_page_are_lines_on_the_page(server, seen, chromium):
+    open_live(seen, server)
+    message = "document.getElementById('message').textContent"
+    second = chromium.new_page()
+    second.goto(server.address)
+    end = time.monotonic() + 10
+    while "already" not in second.evaluate(message) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert second.evaluate(message) == BUSY
+    second.close()
+
+    os.kill(server.engine.process.pid, signal.SIGKILL)
+    seen.until(f"{message}.includes('the simulation has ended')")
+    seen.keep("crash")
+    seen.page.click("#reset")
+    seen.until(f"{message} === '' && limpet.frame !== null")
+    seen.page.click("#step")
+    seen.until("limpet.frame.step === 1")
     assert seen.complaints == []
 
 

@@ -1,5 +1,8 @@
 """Stills and films, with Chromium and without."""
 
+import importlib.util
+
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -33,6 +36,21 @@ def test_a_still_is_drawn_by_the_page(folder, tmp_path):
     with Image.open(path) as image:
         assert image.size == (480, 320)
     assert colours(path) > 500
+
+
+@pytest.mark.skipif(render.browser() is None, reason="there is no chromium")
+def test_a_still_without_playwright(folder, tmp_path, monkeypatch):
+    driven = render_run(folder, tmp_path / "driven.png", size="480x320", time=0.4)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "playwright" else find(name)
+    )
+    alone = render_run(folder, tmp_path / "alone.png", size="480x320", time=0.4)
+    with Image.open(driven) as one, Image.open(alone) as other:
+        assert one.size == other.size
+        # the same picture, but for the smoothing of edges
+        apart = np.abs(np.asarray(one, float) - np.asarray(other.convert("RGB"), float)).mean()
+    assert apart < 3.0
 
 
 def test_without_a_browser_matplotlib_draws(folder, tmp_path, monkeypatch):

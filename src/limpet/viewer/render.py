@@ -32,6 +32,7 @@ FLAGS = (
     "--disable-background-networking",
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
+SECONDS = 60  # that a browser may take
 RATE = 20  # [1/s] frames of a film
 LONGEST = 160  # frames of a film
 
@@ -53,7 +54,7 @@ def render_run(
     reel = read(run)
     chosen = _chosen(reel, film, time)
     path.parent.mkdir(parents=True, exist_ok=True)
-    images = _by_browser(run, chosen, colour, width, height)
+    images = _by_browser(run, chosen, colour, (width, height))
     if images is None:
         images = [_drawn(reel, k, width, height) for k in chosen]
     if film:
@@ -87,33 +88,58 @@ def _chosen(reel: Film, film: bool, time: float | None) -> list[int]:
 
 
 def _by_browser(
-    run: Path, chosen: list[int], colour: str, width: int, height: int
+    run: Path, chosen: list[int], colour: str, size: tuple[int, int]
 ) -> list[Image.Image] | None:
     """None where there is no browser, or it cannot be driven."""
     program = browser()
-    if program is None or importlib.util.find_spec("playwright") is None:
+    driven = importlib.util.find_spec("playwright") is not None
+    if program is None or not (driven or len(chosen) == 1):
         return None
     try:
         three_path()
     except LimpetError:
         return None
-    from playwright.sync_api import Error
-
     with tempfile.TemporaryDirectory() as folder:
         page_file = write_replay(run, Path(folder) / "replay.html")
-        try:
-            with _page(program, width, height) as page:
-                page.goto(f"{page_file.as_uri()}#still")
-                page.wait_for_selector("body[data-step]", timeout=60_000)
-                page.evaluate("name => limpet.setColour(name)", colour)
-                return [_shot(page, k) for k in chosen]
-        except Error:
-            return None
+        if driven:
+            return _by_playwright(program, page_file, chosen, colour, size)
+        return _by_itself(program, page_file, chosen[0], colour, size)
+
+
+def _by_playwright(
+    program: str, page_file: Path, chosen: list[int], colour: str, size: tuple[int, int]
+) -> list[Image.Image] | None:
+    from playwright.sync_api import Error
+
+    try:
+        with _page(program, *size) as page:
+            page.goto(f"{page_file.as_uri()}#still&colour={colour}")
+            page.wait_for_selector("body[data-step]", timeout=1000 * SECONDS)
+            return [_shot(page, k) for k in chosen]
+    except Error:
+        return None
+
+
+def _by_itself(
+    program: str, page_file: Path, index: int, colour: str, size: tuple[int, int]
+) -> list[Image.Image] | None:
+    """One picture by the browser's own switch, where nobody drives it."""
+    out = page_file.with_suffix(".png")
+    command = [program, "--headless", *FLAGS, "--hide-scrollbars", "--virtual-time-budget=8000"]
+    command += [f"--user-data-dir={page_file.parent / 'profile'}", f"--screenshot={out}"]
+    command += [f"--window-size={size[0]},{size[1]}"]
+    command += [f"{page_file.as_uri()}#still&frame={index}&colour={colour}"]
+    try:
+        subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+        with Image.open(out) as picture:
+            return [picture.convert("RGB")]
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
 def _shot(page: Any, index: int) -> Image.Image:
     page.evaluate("index => limpet.showFrame(index)", index)  # resolves when it is drawn
-    return Image.open(io.BytesIO(page.screenshot(timeout=60_000))).convert("RGB")
+    return Image.open(io.BytesIO(page.screenshot(timeout=1000 * SECONDS))).convert("RGB")
 
 
 @contextlib.contextmanager

@@ -14,7 +14,8 @@ class Page {
     this.ranges = {};
     this.frames = 0; // shown so far
     document.body.classList.add(source.kind);
-    if (location.hash === "#still") document.body.classList.add("still");
+    this.wish = new URLSearchParams(location.hash.slice(1)); // #still&frame=12&colour=gap: for a picture
+    if (this.wish.has("still")) document.body.classList.add("still");
     this.view = new View($("stage"));
     this.plots = PLOTS.map(([key, title, unit]) => [key, new Plot($("plots"), title, unit)]);
     this.parameters = new Parameters($("parameters"), (command) => this.send(command));
@@ -116,7 +117,7 @@ class Page {
     document.title = `${header.scene} · Limpet`;
     $("scene").textContent = header.scene;
     $("summary").textContent = header.summary;
-    const chosen = this.colour || header.colour;
+    const chosen = this.colour || this.wish.get("colour") || header.colour;
     $("colour").replaceChildren(...header.colours.map((c) => Object.assign(document.createElement("option"), { value: c.name, textContent: c.title, title: c.note, selected: c.name === chosen })));
     this.colour = chosen;
     this.view.setHeader(header);
@@ -124,7 +125,11 @@ class Page {
       plot.clear();
       if (header.curves) plot.set(header.curves.times, header.curves[key]);
     }
-    if (header.frames) $("time").max = header.frames - 1;
+    if (header.frames) {
+      $("time").max = header.frames - 1;
+      this.source.colour = chosen;
+      this.source.at = Number(this.wish.get("frame") || 0);
+    }
     if (header.parameters) this.parameters.show(header.parameters);
     if (header.live) {
       liveFields($("live"), header.live, (command) => this.send(command));
