@@ -13,10 +13,11 @@ from limpet.bodies.contract import Rows, rows_times, rows_transpose_times, selec
 from limpet.bodies.reduced import join
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
-from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
+from limpet.cavity.keeper import AirBook, CavityKeeper, Finder, Trapped
 from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import Walls, join_walls
 from limpet.cavity.mesh import positions as cavity_positions
+from limpet.cavity.taps import Tap
 from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
 from limpet.collision.detect import collider
 from limpet.collision.keeper import ContactKeeper
@@ -98,7 +99,7 @@ class Simulation:
             self.settings.union_every_step, world.atmosphere,
             [world.breaths.get(b.name) for b in self.bodies], Breath(leak=world.leak),
             self.settings.cavities, self._inner_surfaces(),
-            world.taps(names, [b.surface_positions() for b in self.bodies]),
+            self._taps(names),
         )  # fmt: skip
         self.clock: Callable[[], float] = perf_counter  # [s] that the phases are timed with
         self.steps, self.time = 0, 0.0
@@ -321,6 +322,15 @@ class Simulation:
                 if isinstance(body, SoftBody):
                     out[i] = body.elastic_energy(), body.fem.volume
         return out
+
+    def _taps(self, names: list[str]) -> list[Tap]:
+        """The vacuum lines. The classifier looks at the cup alone and covers the hole that a line
+        comes from (A III-B): there a line serves the largest cavity on its body.
+        """
+        taps = self.world.taps(names, [b.surface_positions() for b in self.bodies])
+        if self.settings.cavities is Finder.CLASSIFIER:
+            return [replace(tap, vertex=-1) for tap in taps]
+        return taps
 
     def _inner_surfaces(self) -> Array | None:
         """(N,) bool: the vertices of the soft bodies' regions called as Settings.inner says."""

@@ -49,6 +49,19 @@ def test_what_the_line_took_is_what_is_missing(pulled):
     assert given - taken == pytest.approx(upto[-1].cavities[0].air, rel=1e-6)
 
 
+def test_the_classifier_finds_the_same_cavity(pulled):
+    """It covers the hole that the line comes from, whose air then counts to the line."""
+    other = run("active-a20", duration="1.1 s", cavities="classifier", **SMALL)
+    assert_sound(other)
+    n = len(other.reports)
+    assert [r.grippers["plate"].sealed for r in other.reports] == [
+        r.grippers["plate"].sealed for r in pulled.reports[:n]
+    ]
+    np.testing.assert_allclose(other.force, pulled.force[:n], atol=1e-3)
+    hole = pulled.reports[n - 1].cavities[0].volume - other.reports[-1].cavities[0].volume
+    assert hole == pytest.approx(np.pi * 0.002**2 * 0.010, rel=0.05)
+
+
 def test_a_deeper_vacuum_holds_more():
     peaks = [float(pull("active-a20", v, **SMALL).force.max()) for v in (2e3, 4e3)]
     assert 1.3 < peaks[1] / peaks[0] < 2.1
