@@ -89,7 +89,7 @@ def test_the_space_bar_plays_to_the_end_and_the_air_is_seen(server, seen):
     for colour in ("pressure", "gap", "displacement"):
         seen.page.select_option("#colour", colour)
         legend = "document.getElementById('legend-high').textContent"
-        seen.until(f"limpet.colour === '{colour}' && {legend}.length > 2")
+        seen.until(f"limpet.frame.colour === '{colour}' && {legend}.length > 2")
         seen.keep(colour)
     seen.until("document.body.dataset.state === 'ended'")
     assert seen.get("limpet.frame.time") == pytest.approx(3.0, abs=0.011)
