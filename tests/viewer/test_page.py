@@ -89,9 +89,15 @@ def test_the_space_bar_plays_to_the_end_and_the_air_is_seen(server, seen):
     for colour in ("pressure", "gap", "displacement"):
         seen.page.select_option("#colour", colour)
         legend = "document.getElementById('legend-high').textContent"
-        seen.until(f"limpet.colour === '{colour}' && {legend}.length > 2")
+        seen.until(f"limpet.frame.colour === '{colour}' && {legend}.length > 2")
         seen.keep(colour)
-    seen.until("document.body.dataset.state === 'ended'")
+    seen.page.select_option("#colour", "pressure")
+    seen.page.click("#cameras >> text=below")  # the lip, without the block that it stands on
+    assert seen.get("limpet.view.bodies.map(b => b.surface.visible)") == [True, False]
+    seen.page.select_option("#cut", "none")
+    seen.until("limpet.frame.colour === 'pressure' && document.body.dataset.state === 'ended'")
+    seen.keep("below")
+    seen.page.click("#cameras >> text=oblique")
     assert seen.get("limpet.frame.time") == pytest.approx(3.0, abs=0.011)
     for plot in range(4):
         assert seen.get(f"limpet.plots[{plot}][1].times.length") > 2

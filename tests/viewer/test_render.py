@@ -1,15 +1,14 @@
 """Stills and films, with Chromium and without."""
 
-import importlib.util
+import shutil
 
-import numpy as np
 import pytest
 from PIL import Image
 
 from limpet.errors import LimpetError
 from limpet.record.film import Camera
 from limpet.scenes.registry import load
-from limpet.viewer import render
+from limpet.viewer import chromium
 from limpet.viewer.render import render_run
 
 
@@ -30,7 +29,7 @@ def colours(path):
         return len(image.convert("RGB").getcolors(10**6))
 
 
-@pytest.mark.skipif(render.browser() is None, reason="there is no chromium")
+@pytest.mark.skipif(chromium.find() is None, reason="there is no chromium")
 def test_a_still_is_drawn_by_the_page(folder, tmp_path):
     path = render_run(folder, tmp_path / "still.png", size="480x320")
     with Image.open(path) as image:
@@ -38,23 +37,13 @@ def test_a_still_is_drawn_by_the_page(folder, tmp_path):
     assert colours(path) > 500
 
 
-@pytest.mark.skipif(render.browser() is None, reason="there is no chromium")
-def test_a_still_without_playwright(folder, tmp_path, monkeypatch):
-    driven = render_run(folder, tmp_path / "driven.png", size="480x320", time=0.4)
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "playwright" else find(name)
-    )
-    alone = render_run(folder, tmp_path / "alone.png", size="480x320", time=0.4)
-    with Image.open(driven) as one, Image.open(alone) as other:
-        assert one.size == other.size
-        # the same picture, but for the smoothing of edges
-        apart = np.abs(np.asarray(one, float) - np.asarray(other.convert("RGB"), float)).mean()
-    assert apart < 3.0
+def test_a_browser_that_fails_is_no_failure(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(chromium, "find", lambda: shutil.which("false"))
+    assert colours(render_run(folder, tmp_path / "still.png", size="480x320", time=0.4)) > 50
 
 
 def test_without_a_browser_matplotlib_draws(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(render, "browser", lambda: None)
+    monkeypatch.setattr(chromium, "find", lambda: None)
     still = render_run(folder, tmp_path / "still.png", size="480x320", time=0.0)
     assert colours(still) > 50
     film = render_run(folder, tmp_path / "film.gif", film=True, size="240x160")

@@ -46,6 +46,7 @@ def test_a_frame_says_what_the_moment_was(sealed):
     frame = pack(moment, "gap", epoch=3, flags=PLAYING, factor=0.5)
     head, (figures, x, colour, points, forces, table, air, faces) = unpack(frame)
     assert head[:4] == (MAGIC, 3, report.step, PLAYING) and head[6] == 1
+    assert list(COLOURS)[head[9]] == "gap"
     assert figures[:2].tolist() == [pytest.approx(0.4), 0.5]
     assert figures[2:].tolist() == moment.figures.tolist()
     assert np.array_equal(x.reshape(-1, 3), moment.positions)

@@ -33,16 +33,25 @@ class Colour:
     name: str
     title: str
     unit: str
+    least: float  # the scale's end is not below this: rounding is not coloured
     note: str
 
 
 COLOURS = {
     c.name: c
     for c in (
-        Colour("pressure", "contact pressure", "Pa", "normal contact force by area of the vertex"),
-        Colour("stress", "von Mises stress", "Pa", "mean over the cells round each node"),
-        Colour("displacement", "displacement", "m", "from the place at the start"),
-        Colour("gap", "gap", "m", "to the other body; plain where it is farther than it looks"),
+        Colour(
+            "pressure",
+            "contact pressure",
+            "Pa",
+            100.0,
+            "normal contact force by area of the vertex",
+        ),
+        Colour("stress", "von Mises stress", "Pa", 100.0, "mean over the cells round each node"),
+        Colour("displacement", "displacement", "m", 1e-6, "from the place at the start"),
+        Colour(
+            "gap", "gap", "m", 1e-6, "to the other body; plain where it is farther than it looks"
+        ),
     )
 }
 

@@ -2,7 +2,8 @@
 
 A frame is one little-endian buffer. Sections follow each other, all a multiple of four bytes:
 
-    uint32  magic, epoch, step, flags, vertices, contacts, cavities, points, triangles of these, 0
+    uint32  magic, epoch, step, flags, numbers of vertices, contacts, cavities, their points and
+            triangles, which of the header's colours
     float64 time [s], real-time factor, then the figures of FIGURES
     float32 positions (vertices, 3), colour (vertices)
     float32 contact points (contacts, 3), contact forces (contacts, 3)
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limpet.record.moment import Moment
+from limpet.record.moment import COLOURS, Moment
 
 Array = np.ndarray
 
@@ -38,7 +39,7 @@ def pack(moment: Moment, colour: str, *, epoch: int, flags: int, factor: float) 
     if values is None:
         values = np.full(len(moment.positions), np.nan, np.float32)
     parts = (
-        np.array([MAGIC, epoch, moment.step, flags, *counts, 0], "<u4"),
+        np.array([MAGIC, epoch, moment.step, flags, *counts, list(COLOURS).index(colour)], "<u4"),
         np.array([moment.time, factor, *moment.figures], "<f8"),
         moment.positions.astype("<f4", copy=False),
         values.astype("<f4", copy=False),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import io
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -19,20 +16,9 @@ from limpet.errors import LimpetError, suggest
 from limpet.record.film import Film, read
 from limpet.record.moment import COLOURS, Moment
 from limpet.report import SectionFrame
-from limpet.viewer.page_files import three_path
+from limpet.viewer import chromium
 from limpet.viewer.replay import write_replay
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-# As root and without GPU or screen; no request of the browser's own.
-FLAGS = (
-    "--no-sandbox",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--ignore-gpu-blocklist",
-    "--disable-background-networking",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-)
-SECONDS = 60  # that a browser may take
 RATE = 20  # [1/s] frames of a film
 LONGEST = 160  # frames of a film
 
@@ -64,11 +50,6 @@ def render_run(
     return path
 
 
-def browser() -> str | None:
-    """Chromium's program, if there is one."""
-    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
-
-
 def _pixels(size: str) -> tuple[int, int]:
     parts = size.lower().split("x")
     if len(parts) != 2 or not all(p.isdigit() and 16 <= int(p) <= 8192 for p in parts):
@@ -90,68 +71,24 @@ def _chosen(reel: Film, film: bool, time: float | None) -> list[int]:
 def _by_browser(
     run: Path, chosen: list[int], colour: str, size: tuple[int, int]
 ) -> list[Image.Image] | None:
-    """None where there is no browser, or it cannot be driven."""
-    program = browser()
-    driven = importlib.util.find_spec("playwright") is not None
-    if program is None or not (driven or len(chosen) == 1):
-        return None
-    try:
-        three_path()
-    except LimpetError:
+    """None where there is no browser, or it fails."""
+    program = chromium.find()
+    if program is None or importlib.util.find_spec("websockets") is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        page_file = write_replay(run, Path(folder) / "replay.html")
-        if driven:
-            return _by_playwright(program, page_file, chosen, colour, size)
-        return _by_itself(program, page_file, chosen[0], colour, size)
-
-
-def _by_playwright(
-    program: str, page_file: Path, chosen: list[int], colour: str, size: tuple[int, int]
-) -> list[Image.Image] | None:
-    from playwright.sync_api import Error
-
-    try:
-        with _page(program, *size) as page:
-            page.goto(f"{page_file.as_uri()}#still&colour={colour}")
-            page.wait_for_selector("body[data-step]", timeout=1000 * SECONDS)
-            return [_shot(page, k) for k in chosen]
-    except Error:
-        return None
-
-
-def _by_itself(
-    program: str, page_file: Path, index: int, colour: str, size: tuple[int, int]
-) -> list[Image.Image] | None:
-    """One picture by the browser's own switch, where nobody drives it."""
-    out = page_file.with_suffix(".png")
-    command = [program, "--headless", *FLAGS, "--hide-scrollbars", "--virtual-time-budget=8000"]
-    command += [f"--user-data-dir={page_file.parent / 'profile'}", f"--screenshot={out}"]
-    command += [f"--window-size={size[0]},{size[1]}"]
-    command += [f"{page_file.as_uri()}#still&frame={index}&colour={colour}"]
-    try:
-        subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
-        with Image.open(out) as picture:
-            return [picture.convert("RGB")]
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-
-
-def _shot(page: Any, index: int) -> Image.Image:
-    page.evaluate("index => limpet.showFrame(index)", index)  # resolves when it is drawn
-    return Image.open(io.BytesIO(page.screenshot(timeout=1000 * SECONDS))).convert("RGB")
-
-
-@contextlib.contextmanager
-def _page(program: str, width: int, height: int) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=program, args=list(FLAGS))
         try:
-            yield chromium.new_page(viewport={"width": width, "height": height})
-        finally:
-            chromium.close()
+            page_file = write_replay(run, Path(folder) / "replay.html")
+            with chromium.tab(program, *size) as page:
+                address = f"{page_file.as_uri()}#still&colour={colour}"
+                page.open(address, "!!document.body && 'step' in document.body.dataset")
+                return [_shot(page, k) for k in chosen]
+        except (LimpetError, chromium.BrowserError):  # no three.js; no browser that works
+            return None
+
+
+def _shot(page: chromium.Tab, index: int) -> Image.Image:
+    page.evaluate(f"limpet.showFrame({index})")  # resolves when it is drawn
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
 def _drawn(reel: Film, k: int, width: int, height: int) -> Image.Image:

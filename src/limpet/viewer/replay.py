@@ -96,13 +96,11 @@ def _range(name: str, moments: list[Moment] | Any, reach: float) -> list[float]:
     if name == "gap":
         return [0.0, reach]
     largest = [np.nanmax(v) for m in moments if not np.isnan(v := m.fields[name]).all()]
-    return [0.0, _nice(float(max(largest, default=0.0)))]
+    return [0.0, _nice(max([COLOURS[name].least, *map(float, largest)]))]
 
 
 def _nice(value: float) -> float:
     """The next round number, as the legend has it (plots.js)."""
-    if value <= 0.0:
-        return 0.0
     power = 10.0 ** np.floor(np.log10(value) + 1e-9)
     return float(
         next(k * power for k in (1, 2, 3, 4, 5, 6, 8, 10) if k * power >= value * 0.999999)

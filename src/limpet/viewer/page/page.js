@@ -153,17 +153,17 @@ class Page {
 
   // The range of a colour grows with what has been seen, to a round number.
   range() {
-    const known = this.ranges[this.colour];
-    if (this.header.ranges || this.colour === "gap") return known;
-    let most = 0;
+    const { colour } = this.frame, known = this.ranges[colour];
+    if (this.header.ranges || colour === "gap") return known;
+    let most = this.header.colours.find((c) => c.name === colour).least;
     for (const value of this.frame.values) if (value > most) most = value;
-    if (!known || most > known[1]) this.ranges[this.colour] = [0, most ? nice(most) : known?.[1] || 0];
-    return this.ranges[this.colour];
+    if (!known || most > known[1]) this.ranges[colour] = [0, nice(most)];
+    return this.ranges[colour];
   }
 
   draw() {
     const { frame, header } = this, range = this.range();
-    const colour = header.colours.find((c) => c.name === this.colour), reversed = this.colour === "gap";
+    const colour = header.colours.find((c) => c.name === frame.colour), reversed = colour.name === "gap";
     this.view.show(frame, range && range[1] > range[0] ? range : null, reversed);
     $("legend").hidden = false;
     $("legend-title").textContent = colour.title;

@@ -5,9 +5,9 @@
 const MAGIC = 0x54504d4c;
 const PLAYING = 1, ENDED = 2;
 
-export function decode(buffer, figureNames) {
+export function decode(buffer, { figures: figureNames, colours }) {
   const head = new Uint32Array(buffer, 0, 10);
-  const [magic, epoch, step, flags, n, k, c, points, triangles] = head;
+  const [magic, epoch, step, flags, n, k, c, points, triangles, colour] = head;
   if (magic !== MAGIC) throw new Error("not a frame");
   let at = 40;
   const take = (Type, count) => {
@@ -17,7 +17,7 @@ export function decode(buffer, figureNames) {
   };
   const [time, factor, ...numbers] = take(Float64Array, 2 + figureNames.length);
   const frame = {
-    epoch, step, time, factor, playing: !!(flags & PLAYING), ended: !!(flags & ENDED),
+    epoch, step, time, factor, colour: colours[colour].name, playing: !!(flags & PLAYING), ended: !!(flags & ENDED),
     figures: Object.fromEntries(figureNames.map((name, i) => [name, numbers[i]])),
     positions: take(Float32Array, 3 * n), values: take(Float32Array, n),
     contactPoints: take(Float32Array, 3 * k), contactForces: take(Float32Array, 3 * k),
@@ -59,7 +59,7 @@ export class LiveSource {
       return;
     }
     this.received += 1;
-    const frame = decode(data, this.header.figures);
+    const frame = decode(data, this.header);
     if (frame.epoch === this.header.epoch) this.onframe(frame, () => this.send({ do: "ack" }));
     else this.send({ do: "ack" });
   }
@@ -133,7 +133,7 @@ export class FilmSource {
       });
     }
     return {
-      epoch: 1, step: a.step[k], time: a.time[k], factor: NaN, index: k,
+      epoch: 1, step: a.step[k], time: a.time[k], factor: NaN, index: k, colour: this.colour,
       playing: !!this.timer, ended: k === this.frames - 1,
       figures: Object.fromEntries(header.figures.map((name, i) => [name, a.figures[k * count + i]])),
       positions: this.places(a.positions.subarray(3 * k * n, 3 * (k + 1) * n)), values: this.values(k),

@@ -191,7 +191,7 @@ export class View {
     Object.assign(this.shown, change);
     for (const b of this.bodies) b.lines.visible = this.shown.mesh;
     for (const b of [...this.bodies, ...this.cavities]) {
-      const visible = b.kind !== "air" || this.shown.air;
+      const visible = b.kind === "soft" || (!this.softOnly && (b.kind !== "air" || this.shown.air));
       b.surface.visible = visible;
       for (const part of [...b.cap.stencils, b.cap.face]) part.visible = visible && b.open;
     }
@@ -201,7 +201,7 @@ export class View {
 
   look(name) {
     const way = {
-      oblique: [0.42, -1, 0.42], front: [0, -1, 0], side: [1, 0, 0], top: [0, -0.001, 1], below: [0.25, -0.6, -0.6],
+      oblique: [0.42, -1, 0.42], front: [0, -1, 0], side: [1, 0, 0], top: [0, -0.001, 1], below: [0.15, -0.35, -0.9],
     }[name];
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.camera.up);
     const centre = this.focus.getCenter(new THREE.Vector3());
@@ -213,7 +213,8 @@ export class View {
     this.camera.updateProjectionMatrix();
     this.controls.target.copy(centre);
     this.controls.update();
-    this.invalidate();
+    this.softOnly = name === "below"; // else what the lip stands on would hide it
+    this.setShown({});
   }
 
   // ---- what moves
