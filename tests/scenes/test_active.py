@@ -62,6 +62,15 @@ def test_the_classifier_finds_the_same_cavity(pulled):
     assert hole == pytest.approx(np.pi * 0.002**2 * 0.010, rel=0.05)
 
 
+def test_the_vacuum_is_changed_while_it_runs():
+    simulation = load("active-a20", SMALL).simulation()
+    for report in simulation.run(0.7):
+        pass
+    assert report.grippers["plate"].vacuum == pytest.approx(simulation.vacuum) == 6e3
+    simulation.set_vacuum(3e3)
+    assert simulation.step().grippers["plate"].vacuum == pytest.approx(3e3)
+
+
 def test_a_deeper_vacuum_holds_more():
     peaks = [float(pull("active-a20", v, **SMALL).force.max()) for v in (2e3, 4e3)]
     assert 1.3 < peaks[1] / peaks[0] < 2.1
