@@ -11,7 +11,7 @@ import meshio
 import numpy as np
 import pytest
 
-from limpet.cli import main
+from limpet.cli import app, main
 from limpet.geometry.export import save_mesh
 from limpet.geometry.files import MOST_BYTES, MOST_TRIANGLES
 from limpet.geometry.shapes import box
@@ -213,9 +213,8 @@ def test_meshes_of_a_scene(limpet, tmp_path):
 
 
 def test_every_command_has_an_example(limpet):
-    _, out, _ = limpet("--help")
-    commands = [c for c in ("scenes", "run", "bench", "reproduce", "check", "mesh") if c in out]
-    assert len(commands) == 6
+    commands = [c.name or c.callback.__name__ for c in app.registered_commands]
+    assert {"run", "view", "replay", "check"} < set(commands)
     for command in commands:
         _, out, _ = limpet(command, "--help")
         assert "Examples:" in out
@@ -228,12 +227,8 @@ def test_help_is_quick_because_it_loads_next_to_nothing():
         "from limpet.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "import time; print(sorted({'numpy', 'scipy', 'numba', 'pydantic', 'matplotlib', 'h5py',"
-        " 'meshio'} & set(sys.modules)), time.process_time(), file=sys.stderr)"
+        "print(sorted({'numpy', 'scipy', 'numba', 'pydantic', 'matplotlib', 'h5py', 'meshio',"
+        " 'starlette'} & set(sys.modules)), file=sys.stderr)"
     )
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr
-        for _ in range(3)
-    ]
-    assert all(run.startswith("[] ") for run in runs), runs
-    assert min(float(run.split()[-1]) for run in runs) < 0.5
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "[]\n"

@@ -80,10 +80,7 @@ def _options(
 def list_scenes(
     name: Annotated[str | None, typer.Argument(metavar="[SCENE]")] = None, as_json: Json = False
 ) -> None:
-    """List the scenes, one line each, or the parameters of one.
-
-    Example: limpet scenes ground
-    """
+    """List the scenes, one line each, or the parameters of one."""
     from limpet.scenes.registry import parameters_of, scenes
 
     if name is None:
@@ -117,10 +114,7 @@ def run(
         bool, typer.Option("--frames/--no-frames", help="Write frames.vtkhdf for ParaView.")
     ] = True,
 ) -> None:
-    """Run a scene and record it in a folder: history, summary, plots, a film.
-
-    Example: limpet run ground --set young="2 MPa" --h "5 ms" --out runs/soft
-    """
+    """Run a scene and record it in a folder: history, summary, plots, a film."""
     from limpet.record.run_folder import check_folder
     from limpet.scenes.registry import load
 
@@ -151,10 +145,7 @@ def bench(
     name: Annotated[str | None, typer.Argument(help="Which one; lists them if not given.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Time the phases of a step, beside the paper's figures.
-
-    Example: limpet bench table1
-    """
+    """Time the phases of a step, beside the paper's figures."""
     from limpet.bench.registry import BENCHMARKS
 
     _study("bench", BENCHMARKS, name, as_json, None)
@@ -172,17 +163,18 @@ def reproduce(
         Path | None, typer.Option(metavar="DIR", help="Folder; runs/reproduce/ID if not given.")
     ] = None,
 ) -> None:
-    """Make a table or figure of the papers again.
-
-    Example: limpet reproduce fig4
-    """
+    """Make a table or figure of the papers again."""
     from limpet.reproduce.registry import STUDIES
 
     folder = out if out is not None else Path("runs") / "reproduce" / (name or "")
     _study("reproduce", STUDIES, name, as_json, folder)
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "limpet view ground", 'limpet view ground --set young="2 MPa"', "limpet view runs/ground"
+    )
+)
 def view(
     what: Annotated[str, typer.Argument(metavar="SCENE|FILE.toml|RUN", help="A run is replayed.")],
     settings: Annotated[
@@ -194,10 +186,7 @@ def view(
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True,
 ) -> None:
-    """See a scene live in the browser, on this machine only; or a run that was recorded.
-
-    Example: limpet view ground --set young="2 MPa"
-    """
+    """See a scene live in the browser, on this machine only; or a run that was recorded."""
     server = _server(what, settings or [], port)
     print(f"{server.address}  (Ctrl-C ends it)", flush=True)
     if browser:
@@ -207,23 +196,24 @@ def view(
     server.run()
 
 
-@app.command()
+@app.command(epilog=_examples("limpet run ground", "limpet replay runs/ground"))
 def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="RUN/replay.html if not given.")
     ] = None,
 ) -> None:
-    """Make one html file of a run: it opens anywhere, without Limpet and without a network.
-
-    Example: limpet run ground, then limpet replay runs/ground
-    """
+    """Make one html file of a run: it opens anywhere, without Limpet and without a network."""
     from limpet.viewer.replay import write_replay
 
     print(write_replay(run, out))
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "limpet render runs/ground", "limpet render runs/ground --film --out ground.gif"
+    )
+)
 def render(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     out: Annotated[
@@ -239,10 +229,7 @@ def render(
     colour: Annotated[str, typer.Option(help="pressure, stress, displacement or gap.")] = "stress",
     size: Annotated[str, typer.Option(metavar="WxH", help="Pixels.")] = "1280x800",
 ) -> None:
-    """Draw a still or a film of a run: with Chromium where there is one, else with matplotlib.
-
-    Example: limpet render runs/ground --film --out ground.gif
-    """
+    """Draw a still or a film of a run: with Chromium where there is one, else with matplotlib."""
     from limpet.units import quantity
     from limpet.viewer.render import render_run
 

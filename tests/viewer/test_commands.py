@@ -22,27 +22,6 @@ def limpet_(*words, code=None):
     return subprocess.run([*program, *words], capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_an_example(name):
-    command = next(
-        c for c in limpet.cli.app.registered_commands if name in (c.name, c.callback.__name__)
-    )
-    assert f"Example: limpet {name}" in command.callback.__doc__ or (
-        f"limpet {name}" in command.callback.__doc__.split("Example:")[1]
-    )
-
-
-def test_help_is_quick():
-    times = []  # [s] of the processor: the machine may be busy
-    for _ in range(3):
-        begin = os.times()
-        assert limpet_("--help").returncode == 0
-        end = os.times()
-        times.append(end.children_user + end.children_system)
-        times[-1] -= begin.children_user + begin.children_system
-    assert min(times) < 0.5
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -2,9 +2,6 @@
 
 import json
 import struct
-import threading
-import time
-from multiprocessing import Pipe
 
 import numpy as np
 import pytest
@@ -13,7 +10,6 @@ from limpet.record.moment import COLOURS, FIGURES, look, seen
 from limpet.scenes.registry import load, parameters_of, scenes
 from limpet.viewer.controls import HIDDEN, fields_of
 from limpet.viewer.frames import MAGIC, PLAYING, pack
-from limpet.viewer.worker import SHARE, Worker
 
 
 def unpack(frame):
@@ -56,59 +52,6 @@ def test_a_frame_says_what_the_moment_was(sealed):
     assert table[:1].view("<f4")[0] == np.float32(moment.cavities[0].pressure)
     assert np.array_equal(air.reshape(-1, 3), moment.cavities[0].points)
     assert np.array_equal(faces.reshape(-1, 3), moment.cavities[0].triangles)
-
-
-# Not the stress: it goes through every cell, so it costs what the cells do (docs/viewer.md).
-@pytest.mark.parametrize("colour", [c for c in COLOURS if c != "stress"])
-def test_a_frame_of_5000_vertices_costs_under_a_millisecond(small, colour):
-    scene = load("ground", {**small, "block_divisions": 70, "duration": "0.1 s"})
-    simulation = scene.simulation()
-    what = seen(simulation)
-    assert len(what.rest) > 5000
-    report = list(simulation.run(0.1))[-1]
-    here, there = Pipe()
-    reader = threading.Thread(target=lambda: [there.recv_bytes() for _ in range(30)], daemon=True)
-    reader.start()
-    costs = []
-    for _ in range(30):
-        begin = time.perf_counter()
-        moment = look(simulation, what, report, (colour,))
-        here.send_bytes(pack(moment, colour, epoch=1, flags=0, factor=1.0))
-        costs.append(time.perf_counter() - begin)
-    reader.join(5)
-    assert min(costs) < 1e-3
-
-
-class Timed(Worker):
-    """Notes how long its frames take."""
-
-    spent = 0.0
-    frames = 0
-
-    def _show(self):
-        begin, due = time.perf_counter(), self._stale and not self._waiting
-        super()._show()
-        if self._playing:
-            self.spent += time.perf_counter() - begin
-            self.frames += due and self._waiting
-
-
-def test_viewing_takes_a_small_part_of_a_run(small):
-    here, there = Pipe()
-    worker = Timed(there, "ground", {**small, "duration": "3 s"})
-    thread = threading.Thread(target=worker.serve, daemon=True)
-    thread.start()
-    here.send({"do": "speed", "value": 0.0})
-    here.send({"do": "play"})
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < 2.0 and not worker._ended:
-        if here.poll(0.1) and here.recv_bytes()[:1] != b"{":
-            here.send({"do": "ack"})
-    played = time.perf_counter() - begin
-    here.close()
-    thread.join(5)
-    assert worker.frames > 5
-    assert worker.spent < 2.0 * SHARE * played  # under a tenth
 
 
 @pytest.mark.parametrize("name", ["ground", "lift", "toy", "air-tunnel"])

@@ -9,5 +9,6 @@ BENCHMARKS: dict[str, Study] = {
     "table1": Study("limpet.bench.table1", "time by phase of P's scenes, beside its table 1"),
     "table2": Study("limpet.bench.table2", "time as the collision mesh grows, beside P table 2"),
     "active": Study("limpet.bench.active", "time by phase in active suction, beside A III-D"),
+    "view": Study("limpet.bench.view", "what a frame of the live page costs, by colour"),
     "table-m": Study("limpet.bench.table_m", "time of mixed and other tets, beside M table 1"),
 }
