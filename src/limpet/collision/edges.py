@@ -110,35 +110,26 @@ def _ridge_normal(
     return n if in_cone_x and in_cone_y else (0.0, 0.0, 0.0)
 
 
-@njit(cache=True)
-def _along(e: int, s: float, x: Array, edges: Edges) -> Vec:
-    """The point at the share s of edge e."""
-    a, b = point(x, edges.edges[e, 0]), point(x, edges.edges[e, 1])
-    return add(scale(1.0 - s, a), scale(s, b))
-
-
-@njit(cache=True)
-def _crossing(
-    e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape, alarm: float
-) -> tuple[float, float, Vec, float]:
-    """Where edge e of a and edge f of b cross: places along them, normal, gap; inf if nowhere."""
-    edges_x, edges_y = shape_x.edges.edges, shape_y.edges.edges
-    x0, x1 = point(x, edges_x[e, 0]), point(x, edges_x[e, 1])
-    y0, y1 = point(y, edges_y[f, 0]), point(y, edges_y[f, 1])
+@njit(cache=True, inline="always")
+def _meet(x0: Vec, x1: Vec, y0: Vec, y1: Vec, alarm: float) -> tuple[bool, float, float, Vec]:
+    """Whether two edges come near between their ends; at which places, and the way from b to a."""
     along_x, along_y = sub(x1, x0), sub(y1, y0)
-    nowhere = (0.0, 0.0, (0.0, 0.0, 0.0), np.inf)
     s, t = closest_on_segments(x0, x1, y0, y1)
     r = add(sub(x0, y0), sub(scale(s, along_x), scale(t, along_y)))
-    if dot(r, r) > alarm * alarm or min(s, t, 1.0 - s, 1.0 - t) < INTERIOR:
-        return nowhere
+    near = dot(r, r) <= alarm * alarm and min(s, t, 1.0 - s, 1.0 - t) >= INTERIOR
+    return near, s, t, r
+
+
+@njit(cache=True)
+def _crossing_normal(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape) -> Vec:
+    """The unit normal from ridge f of b to ridge e of a where they cross, zero if they do not."""
+    one, two = shape_x.edges.edges[e], shape_y.edges.edges[f]
+    along_x = sub(point(x, one[1]), point(x, one[0]))
+    along_y = sub(point(y, two[1]), point(y, two[0]))
     n = cross(along_x, along_y)
-    sine2 = dot(n, n) / (dot(along_x, along_x) * dot(along_y, along_y))
-    if sine2 < CROSSING * CROSSING:
-        return nowhere
-    n = _ridge_normal(e, x, shape_x, f, y, shape_y, n)
-    if dot(n, n) == 0.0:
-        return nowhere
-    return s, t, n, dot(n, r)
+    if dot(n, n) < CROSSING * CROSSING * dot(along_x, along_x) * dot(along_y, along_y):
+        return 0.0, 0.0, 0.0
+    return _ridge_normal(e, x, shape_x, f, y, shape_y, n)
 
 
 @njit(cache=True)
@@ -179,9 +170,11 @@ def kept_rows(
     for c in range(len(ends_x)):
         e = _edge_between(ends_x[c, 0], ends_x[c, 1], shape_x)
         f = _edge_between(ends_y[c, 0], ends_y[c, 1], shape_y)
-        s, t, n, gap = _crossing(e, x, shape_x, f, y, shape_y, alarm)
-        if gap < np.inf:
-            _store(index, value, found, e, shape_x, s, f, shape_y, t, n, gap)
+        (a0, a1), (b0, b1) = shape_x.edges.edges[e], shape_y.edges.edges[f]
+        near, s, t, r = _meet(point(x, a0), point(x, a1), point(y, b0), point(y, b1), alarm)
+        n = _crossing_normal(e, x, shape_x, f, y, shape_y)
+        if near and dot(n, n) > 0.0:
+            _store(index, value, found, e, shape_x, s, f, shape_y, t, n, dot(n, r))
             found += 1
     return index[:found], value[:found]
 
@@ -196,8 +189,8 @@ def edge_rows(
     stack = np.empty(DEPTH, np.int32)
     tree_x, tree_y = shape_x.tree, shape_y.tree
     adjacent_x, adjacent_y = shape_x.adjacent, shape_y.adjacent
-    start_x, owned_x = shape_x.edges.owned_start, shape_x.edges.owned
-    start_y, owned_y = shape_y.edges.owned_start, shape_y.edges.owned
+    edges_x, start_x, owned_x = shape_x.edges.edges, shape_x.edges.owned_start, shape_x.edges.owned
+    edges_y, start_y, owned_y = shape_y.edges.edges, shape_y.edges.owned_start, shape_y.edges.owned
     near = triangle_pairs(tree_x, x, adjacent_x.triangles, tree_y, y, adjacent_y.triangles, alarm)
     ridge_x, ridge_y = _ridges(x, shape_x, near[:, 0]), _ridges(y, shape_y, near[:, 1])
     found = 0
@@ -206,16 +199,22 @@ def edge_rows(
             e = owned_x[k]
             if not ridge_x[e]:
                 continue
+            x0, x1 = point(x, edges_x[e, 0]), point(x, edges_x[e, 1])
             for l in range(start_y[near[pair, 1]], start_y[near[pair, 1] + 1]):
                 f = owned_y[l]
                 if not ridge_y[f]:
                     continue
-                s, t, n, gap = _crossing(e, x, shape_x, f, y, shape_y, alarm)
-                if gap == np.inf:
+                y0, y1 = point(y, edges_y[f, 0]), point(y, edges_y[f, 1])
+                meet, s, t, r = _meet(x0, x1, y0, y1, alarm)
+                if not meet:
                     continue
+                n = _crossing_normal(e, x, shape_x, f, y, shape_y)
+                if dot(n, n) == 0.0:
+                    continue
+                gap = dot(n, r)
                 # The outer edges of two thin sheets that touch look like overlap: ask for proof.
                 if gap < -SHALLOW * alarm:
-                    p, q = _along(e, s, x, shape_x.edges), _along(f, t, y, shape_y.edges)
+                    p, q = add(x0, scale(s, sub(x1, x0))), add(y0, scale(t, sub(y1, y0)))
                     p_out = signed_distance(p, y, tree_y, adjacent_y, alarm, stack)
                     q_out = signed_distance(q, x, tree_x, adjacent_x, alarm, stack)
                     if max(p_out, q_out) > -SHALLOW * gap:

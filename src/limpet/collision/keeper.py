@@ -106,6 +106,8 @@ class ContactKeeper:
 
     def with_more(self, contacts: Contacts, others: Contacts) -> Contacts:
         """The contacts, and those of the others that they lack."""
+        if len(others) == 0:
+            return contacts
         return Contacts.join([contacts, others.take(~self.among(others, contacts))])
 
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
