@@ -140,7 +140,6 @@ class Simulation:
     def _step(self) -> StepReport:
         clock, h, world = _Clock(self.clock), self.h, self.world
         before = [b.momentum() for b in self.bodies]
-        start = [b.get_state() for b in self.bodies]
         last_velocity = self._surface_velocities()
         x, contacts = self._ahead or self._detect()  # at x, found at the end of the last step
         clock.lap("collision")
@@ -150,6 +149,7 @@ class Simulation:
         if self._pull.any():
             self._apply(self._pull)
         free = self._surface_velocities()
+        start = [b.get_state() for b in self.bodies]
         clock.lap("free")
 
         self._air, remeshed = self._cavities.update(  # P 4, eq 15
