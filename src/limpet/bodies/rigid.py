@@ -140,7 +140,9 @@ class RigidBody:
 
     def surface_velocities(self) -> Array:
         if not self.w.any():
-            return np.broadcast_to(self.v, self.local.shape)
+            out = np.empty_like(self.local)
+            out[:] = self.v
+            return out
         return _carried(self.v, self.w, self._arms())
 
     def world_inertia(self) -> Array:

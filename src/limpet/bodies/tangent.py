@@ -85,7 +85,7 @@ class Tangent:
         if known is None or known.points is not points:
             known = self._half_solve(points, index)
         place = np.searchsorted(known.index, index)
-        if not np.array_equal(known.index[np.minimum(place, len(known.index) - 1)], index):
+        if not np.array_equal(np.append(known.index, -1)[place], index):  # some are new
             both = np.union1d(known.index, index)
             known = self._half_solve(points, index if len(both) > CROWDED * len(index) else both)
             place = np.searchsorted(known.index, index)
