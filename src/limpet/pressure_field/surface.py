@@ -58,7 +58,7 @@ class ContactSurface:
 
 def contact_surface(a: Body, pose_a: Pose, b: Body, pose_b: Pose) -> ContactSurface:
     """The surface on which the pressures of a and b are equal; empty if they do not overlap."""
-    if not (_compliant(a) or _compliant(b)):
+    if not (is_compliant(a) or is_compliant(b)):
         raise LimpetError(
             "both bodies are rigid: expected at least one with a pressure field; give one a modulus"
         )
@@ -107,7 +107,8 @@ def contact_surface(a: Body, pose_a: Pose, b: Body, pose_b: Pose) -> ContactSurf
     )
 
 
-def _compliant(body: Body) -> bool:
+def is_compliant(body: Body) -> bool:
+    """Whether it has a pressure field."""
     return isinstance(body, PressureField) or (
         isinstance(body, HalfSpace) and np.isfinite(body.stiffness)
     )
@@ -117,4 +118,4 @@ def _rank(body: Body) -> float:
     """The higher is host: tets by number, then compliant half spaces."""
     if isinstance(body, PressureField):
         return float(len(body.tets))
-    return 0.5 if _compliant(body) else 0.0
+    return 0.5 if is_compliant(body) else 0.0

@@ -118,7 +118,7 @@ def _smooth(gradient: Array, surface: ContactSurface, side: int, body: Body, pos
 
 
 @njit(cache=True)
-def _rise(n: Array, ga: Array, gb: Array) -> float:
+def rise_of_pressure(n: Array, ga: Array, gb: Array) -> float:
     """[Pa/m] of pressure for each metre of approach along unit n: both gradients in series.
 
     As the bodies approach, the surface moves so that both pressures rise alike. A gradient of
@@ -147,7 +147,7 @@ def _integrate(
         size = np.sqrt(area[k, 0] ** 2 + area[k, 1] ** 2 + area[k, 2] ** 2)
         for c in range(3):
             n[c] = area[k, c] / size
-        rise = _rise(n, gradient_a[k], gradient_b[k]) if damping > 0.0 else 0.0
+        rise = rise_of_pressure(n, gradient_a[k], gradient_b[k]) if damping > 0.0 else 0.0
         first, end = start[k], start[k + 1]
         for i in range(first, end):
             j = i + 1 if i + 1 < end else first
