@@ -12,13 +12,15 @@ version = release = version_of("limpet")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "plain_docstrings", "command_help"]
 exclude_patterns = ["_ext"]
+smartquotes = False
 myst_enable_extensions = ["colon_fence", "attrs_block"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # pages made for a git host too may begin below a first level
 
 default_role = "code"
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the signature has them
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
 autodoc_class_signature = "mixed"
 add_module_names = False
 python_use_unqualified_type_names = True
@@ -28,6 +30,8 @@ toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = f"Limpet {version}"
 html_show_sphinx = False
+html_static_path = ["_static"]
+html_css_files = ["limpet.css"]
 html_copy_source = html_show_sourcelink = False
 # furo asks for no font or script of another host; these are the reader's own.
 html_theme_options = {

@@ -13,6 +13,7 @@ import io
 import re
 import textwrap
 import tokenize
+from collections.abc import Iterator
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -27,11 +28,11 @@ def escaped(line: str) -> str:
     return "".join(p if CODE.fullmatch(p) else SPECIAL.sub(r"\\\1", p) for p in parts)
 
 
-def field_comments(record: type) -> dict[str, str]:
-    """What the comment beside, or else above, each field of a dataclass says."""
+def comments_of(thing: Any) -> dict[str, str]:
+    """What the comment beside, or else above, each field of a record or parameter says."""
     try:
-        source = textwrap.dedent(inspect.getsource(record))
-    except OSError:
+        source = textwrap.dedent(inspect.getsource(thing))
+    except (OSError, TypeError):
         return {}
     lines = source.splitlines()
     comments = {
@@ -39,20 +40,30 @@ def field_comments(record: type) -> dict[str, str]:
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
         if token.type == tokenize.COMMENT
     }
-    body = ast.parse(source).body[0]
-    assert isinstance(body, ast.ClassDef)
     out = {}
-    for node in body.body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            last = node.end_lineno or node.lineno
-            beside = [comments[k] for k in range(node.lineno, last + 1) if k in comments]
-            above: list[str] = []
-            k = node.lineno - 1
-            while not beside and k in comments and lines[k - 1].lstrip().startswith("#"):
-                above.insert(0, comments[k])
-                k -= 1
-            out[node.target.id] = " ".join(beside or above)
+    for name, first, last in _places(ast.parse(source).body[0]):
+        beside = [comments[k] for k in range(first, last + 1) if k in comments]
+        above: list[str] = []
+        k = first - 1
+        while not beside and k in comments and lines[k - 1].lstrip().startswith("#"):
+            above.insert(0, comments[k])
+            k -= 1
+        out[name] = " ".join(beside or above)
     return out
+
+
+def _places(node: ast.stmt) -> Iterator[tuple[str, int, int]]:
+    """The fields of a class, or the parameters of a function that have lines of their own."""
+    if isinstance(node, ast.ClassDef):
+        for part in node.body:
+            if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                yield part.target.id, part.lineno, part.end_lineno or part.lineno
+    elif isinstance(node, ast.FunctionDef):
+        arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        lines = [a.lineno for a in arguments]
+        for argument in arguments:
+            if lines.count(argument.lineno) == 1 and argument.lineno > node.lineno:
+                yield argument.arg, argument.lineno, argument.lineno
 
 
 def _fields(record: type) -> list[str]:
@@ -60,7 +71,7 @@ def _fields(record: type) -> list[str]:
     comments: dict[str, str] = {}
     for base in reversed(record.__mro__):
         if dataclasses.is_dataclass(base):
-            comments |= field_comments(base)
+            comments |= comments_of(base)
     lines = [""]
     for field in dataclasses.fields(record):
         if not field.name.startswith("_"):
@@ -75,8 +86,27 @@ def _process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: l
         if lines and lines[0].startswith(f"{obj.__name__}("):  # dataclass wrote it, nobody else
             lines[:] = []
         lines += _fields(obj)
+    elif inspect.isfunction(obj):
+        told = {name: text for name, text in comments_of(obj).items() if text}
+        lines += ["", *(f":param {name}: {escaped(text)}" for name, text in told.items())]
+
+
+def _signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str, returned: str
+) -> tuple[str, str] | None:
+    """Of a record its fields with their defaults alone: their types stand in the list below."""
+    if not (inspect.isclass(obj) and dataclasses.is_dataclass(obj)) or signature is None:
+        return None
+    parts = []
+    for field in dataclasses.fields(obj):
+        default = field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        parts.append(field.name if default is dataclasses.MISSING else f"{field.name}={default!r}")
+    return f"({', '.join(parts)})", returned
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", _process)
+    app.connect("autodoc-process-signature", _signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
