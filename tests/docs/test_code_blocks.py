@@ -1,9 +1,9 @@
 """What stands in the pages as code is run, page by page, and prints what the page says it prints.
 
-A page's fenced blocks are taken in their order, in an empty folder: ``python`` is run, all blocks of
-a page in one namespace; ``toml`` whose first line is a comment with a file name becomes that file;
-the lines of ``sh`` that begin with `limpet` are given to the command line; ``output`` is what the
-block before it prints, dots standing for anything. A comment ``<!-- not run: why -->`` before a
+A page's fenced blocks are taken in their order, in an empty folder: ``python`` is run, all blocks
+of a page in one namespace; ``toml`` whose first line is a comment with a file name becomes that
+file; the lines of ``sh`` that begin with `limpet` are given to the command line; ``output`` is what
+the block before it prints, dots standing for anything. A comment ``<!-- not run: why -->`` before a
 block leaves it out.
 """
 
@@ -24,7 +24,8 @@ from limpet import cli
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(
-    r"(?:^<!-- not run: (?P<why>[^>]+?) -->\n+)?^```(?P<kind>[a-z]+)\n(?P<text>.*?)^```$", re.M | re.S
+    r"(?:^<!-- not run: (?P<why>[^>]+?) -->\n+)?^```(?P<kind>[a-z]+)\n(?P<text>.*?)^```$",
+    re.M | re.S,
 )
 MATCH = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
