@@ -27,6 +27,14 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 
+# Every reference has to lead somewhere, but for types in signatures that have no page of their own.
+nitpicky = True
+nitpick_ignore_regex = [
+    ("py:class", r"(numpy|collections|os|pathlib)\..+"),
+    ("py:class", "Array|P|Contacts|Walls|ValveState|Trapped|Span|RingModel|Place|Memory"),
+    ("py:class", r"Limit|Finder|Ended|AirBook|limpet\.record\.run\.Runnable"),
+]
+
 html_theme = "furo"
 html_title = f"Limpet {version}"
 html_show_sphinx = False

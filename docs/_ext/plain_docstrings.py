@@ -18,6 +18,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+import limpet
+from limpet.geometry import catalogue as shapes
+
+# Records that a user writes down; of the others, which Limpet hands out, no one needs the call.
+MADE_BY_USERS = {*limpet.__all__, *shapes.__all__} - {"State"}
 CODE = re.compile(r"(``.+?``|`[^`]+`)")
 SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
@@ -72,11 +77,12 @@ def _fields(record: type) -> list[str]:
     for base in reversed(record.__mro__):
         if dataclasses.is_dataclass(base):
             comments |= comments_of(base)
-    lines = [""]
+    lines, kind = [""], "param" if record.__name__ in MADE_BY_USERS else "var"
     for field in dataclasses.fields(record):
         if not field.name.startswith("_"):
-            lines.append(f":param {field.name}: {escaped(comments.get(field.name, ''))}".rstrip())
-            lines.append(f":type {field.name}: {field.type}")
+            what = f":{kind} {field.name}: {escaped(comments.get(field.name, ''))}"
+            type_of = "type" if kind == "param" else "vartype"
+            lines += [what.rstrip(), f":{type_of} {field.name}: {field.type}"]
     return lines
 
 
@@ -97,6 +103,8 @@ def _signature(
     """Of a record its fields with their defaults alone: their types stand in the list below."""
     if not (inspect.isclass(obj) and dataclasses.is_dataclass(obj)) or signature is None:
         return None
+    if obj.__name__ not in MADE_BY_USERS:
+        return "", returned
     parts = []
     for field in dataclasses.fields(obj):
         default = field.default

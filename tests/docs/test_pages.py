@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -11,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+import limpet
 from limpet.bench.registry import BENCHMARKS
 from limpet.cli import app
+from limpet.geometry import catalogue as shapes
 from limpet.reproduce.registry import STUDIES
 from limpet.scenes.registry import scenes
 
@@ -34,6 +39,30 @@ def site(tmp_path_factory):
     )  # fmt: skip
     assert done.returncode == 0 and not done.stderr, done.stderr
     return out / "html"
+
+
+def public_names() -> list[str]:
+    modules = ("motion", "shapes")
+    own = [f"limpet.{name}" for name in limpet.__all__ if name not in modules]
+    return [*own, "limpet.bodies.motion.path", *(f"limpet.shapes.{n}" for n in shapes.__all__)]
+
+
+def test_every_public_name_has_its_place(site):
+    pages = "".join(page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html"))
+    missing = [name for name in public_names() if f'id="{name}"' not in pages]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", limpet.__all__)
+def test_every_field_of_a_public_record_says_what_it_is(name, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    comments_of = importlib.import_module("plain_docstrings").comments_of
+    record = getattr(limpet, name)
+    assert inspect.getdoc(record)
+    if dataclasses.is_dataclass(record):
+        told = comments_of(record)
+        assert set(told) == {field.name for field in dataclasses.fields(record)}
+        assert all(told.values()), told
 
 
 class Loaded(HTMLParser):
