@@ -1,6 +1,8 @@
 # make run   set up, simulate the ground scene into runs/ground
 # make test  set up, lint, run the tests
-# make pictures  run the scenes of paper P and draw docs/images/scene-*.png (ten minutes or so)
+# make html  build the pages of docs/ into build/docs, with the pictures that are there
+# make docs  the same, with every picture made anew that other code has drawn
+# make pictures  those pictures alone
 # Set-up happens by itself, again only when pyproject.toml or constraints.txt has changed.
 
 PYTHON ?= python3
@@ -11,7 +13,7 @@ READY := .venv/.ready
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: run test lint pictures setup clean
+.PHONY: run test lint html docs pictures setup clean
 
 run: setup
 	$(BIN)/limpet run ground --out runs/ground --force
@@ -23,6 +25,12 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+html: setup
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
+	@echo "open build/docs/index.html"
+
+docs: pictures html
 
 pictures: setup
 	$(BIN)/python docs/pictures.py

@@ -1,28 +1,44 @@
-"""Runs the scenes of P and draws each into docs/images: make pictures.
+"""Makes every picture of the docs: make pictures, which make docs does first.
 
-    python docs/pictures.py                     all of them, some ten minutes
+    python docs/pictures.py                     those that other code has made, up to two hours
+    python docs/pictures.py --all               all of them
     python docs/pictures.py ground toy          these only
+    python docs/pictures.py --list              which there are, and which are up to date
     python docs/pictures.py --keep /tmp/films   keeps what was run there, and uses what is there
 
-The figures of each run go into the table of docs/scenes.md, and are printed.
+Scenes of the papers are run and drawn into docs/images/scene-*.png, their figures put in the table
+of docs/scenes.md and printed. docs/images/made-by.json says by what code each was made.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import pickle
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from diagrams import draw_rooms, draw_step
+from fingerprint import fingerprint
 
 from limpet.record.history import Row, flatten, up_direction
+from limpet.record.mesh_files import draw_meshes
 from limpet.record.picture import View, draw_scene, moments
+from limpet.record.run import record_run
 from limpet.record.run_folder import film_step
 from limpet.record.summary import Summary, summarise
 from limpet.report import SectionFrame
+from limpet.reproduce.registry import STUDIES
 from limpet.scenes import registry
+from limpet.viewer.render import render_run
 
 IMAGES = Path(__file__).parent / "images"
+MADE_BY = IMAGES / "made-by.json"
 PAGE = Path(__file__).parent / "scenes.md"
+TUTORIAL = Path(__file__).parent / "tutorial.md"
 START, END = "<!-- figures, written by docs/pictures.py -->", "<!-- end of the figures -->"
 
 
@@ -147,20 +163,138 @@ def write_figures(rows: dict[str, str]) -> None:
     )
 
 
+def film_case(name: str, keep: Path | None) -> None:
+    """A scene of the papers, as a strip of moments and a row of figures."""
+    case, film = CASES[name], kept(name, keep)
+    draw_scene(moments(film.frames, case.times), IMAGES / f"scene-{name}.png", case.view)
+    row = figures(name, film)
+    write_figures({name: row})
+    print(row, flush=True)
+
+
+def ground_run(_: Path | None) -> None:
+    """What `limpet run ground` and `limpet render` leave, as the tutorial shows it."""
+    scene = registry.load("ground")
+    with TemporaryDirectory() as folder:
+        run = Path(folder) / "ground"
+        record_run(scene, scene.simulation(), run, frames=False)
+        for plot in ("history", "section"):
+            shutil.copy(run / "plots" / f"{plot}.png", IMAGES / f"ground-{plot}.png")
+        render_run(run, IMAGES / "ground-still.png")
+
+
+def mycup_mesh(_: Path | None) -> None:
+    """The mesh of the tutorial's own cup."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "mycup.toml"
+        file.write_text(_own_cup(), encoding="utf-8")
+        scene = registry.load(*registry.read_scene_file(file))
+    draw_meshes(scene.world, IMAGES / "mycup-mesh.png")
+
+
+def _own_cup() -> str:
+    """The tutorial's scene file."""
+    return TUTORIAL.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+
+
+def study(name: str, drawn: str, picture: str) -> Callable[[Path | None], None]:
+    """The figure `drawn` of `limpet reproduce NAME` as `picture`."""
+
+    def make(_: Path | None) -> None:
+        result = STUDIES[name].run(lambda done, total, text: None)
+        result.figures[drawn](IMAGES / picture)
+
+    return make
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Something to make: the files in docs/images, how, and the modules that it rests on."""
+
+    files: tuple[str, ...]
+    make: Callable[[Path | None], None]
+    modules: tuple[str, ...]
+    told: tuple[object, ...] = ()
+
+    @property
+    def made_by(self) -> str:
+        return fingerprint(self.modules, *self.told)
+
+
+DRAWN = ("limpet.simulation", "limpet.record.picture", "limpet.record.summary")
+
+
+def pictures() -> dict[str, Picture]:
+    """Everything there is, quick ones first."""
+    out = {
+        "step": Picture(("step.svg",), lambda _: draw_step(IMAGES / "step.svg"), (), (_drawing(),)),
+        "rooms": Picture(
+            ("rooms.svg",), lambda _: draw_rooms(IMAGES / "rooms.svg"), (), (_drawing(),)
+        ),
+        "mycup-mesh": Picture(
+            ("mycup-mesh.png",),
+            mycup_mesh,
+            ("limpet.scenes.own", "limpet.record.mesh_files"),
+            (_own_cup(),),
+        ),
+        "ground-run": Picture(
+            ("ground-history.png", "ground-section.png", "ground-still.png"),
+            ground_run,
+            ("limpet.scenes.ground", "limpet.record.run", "limpet.viewer.render"),
+        ),
+    }
+    for name, case in CASES.items():
+        module = registry.get(case.scene).module
+        out[name] = Picture(
+            (f"scene-{name}.png",),
+            lambda keep, n=name: film_case(n, keep),
+            (module, *DRAWN),
+            (case,),
+        )  # type: ignore[misc]
+    for name, drawn, picture in (
+        ("locking", "locking.png", "locking.png"),
+        ("fig8", "fig8-active-a20.png", "active-fig8.png"),
+        ("curved", "curved.png", "curved.png"),
+        ("table3", "table3.png", "table3.png"),  # 40 minutes
+    ):
+        key = name if name not in out else f"study-{name}"
+        out[key] = Picture((picture,), study(name, drawn, picture), (STUDIES[name].module,))
+    return out
+
+
+def _drawing() -> str:
+    return (Path(__file__).parent / "diagrams.py").read_text(encoding="utf-8")
+
+
+def up_to_date(name: str, picture: Picture) -> bool:
+    """Whether the files are there, and this code made them."""
+    there = all((IMAGES / file).is_file() for file in picture.files)
+    return there and _made_by().get(name) == picture.made_by
+
+
+def _made_by() -> dict[str, str]:
+    return json.loads(MADE_BY.read_text()) if MADE_BY.is_file() else {}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(CASES))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="see --list")
+    parser.add_argument("--all", action="store_true", help="also those that are up to date")
+    parser.add_argument("--list", action="store_true", help="names, and whether up to date")
     parser.add_argument("--keep", type=Path, help="folder of films that were run before")
-    asked = parser.parse_args()
-    for name in asked.names or CASES:
-        if name not in CASES:
-            parser.error(f"there is no picture '{name}'; there are {', '.join(CASES)}")
-        case, film = CASES[name], kept(name, asked.keep)
-        shown = moments(film.frames, case.times)
-        draw_scene(shown, IMAGES / f"scene-{name}.png", case.view)
-        row = figures(name, film)
-        write_figures({name: row})
-        print(row, flush=True)
+    asked, there = parser.parse_args(), pictures()
+    if asked.list:
+        for name, picture in there.items():
+            print(f"{name:22} {'up to date' if up_to_date(name, picture) else 'to be made'}")
+        return
+    for name in asked.names or there:
+        if name not in there:
+            parser.error(f"there is no picture '{name}'; there are {', '.join(there)}")
+        if asked.names or asked.all or not up_to_date(name, there[name]):
+            print(f"making {', '.join(there[name].files)}", flush=True)
+            there[name].make(asked.keep)
+            made = {**_made_by(), name: there[name].made_by}
+            MADE_BY.write_text(json.dumps(dict(sorted(made.items())), indent=1) + "\n")
 
 
 if __name__ == "__main__":

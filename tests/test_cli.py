@@ -108,6 +108,13 @@ def test_a_run_prints_its_figures_and_folder_and_can_be_run_again(tmp_path):
     assert forces[0] == forces[1]
 
 
+def test_the_run_of_a_scene_file_is_called_as_the_file(tmp_path):
+    (tmp_path / "mine.toml").write_text('scene = "ground"\n')
+    done = limpet("run", "mine.toml", *SHORT, "--no-plots", "--no-frames", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [p.name for p in (tmp_path / "runs").iterdir()] == ["mine"]
+
+
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     done = limpet("run", "ground", *SHORT, "--out", tmp_path / "file")

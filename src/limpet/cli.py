@@ -78,7 +78,10 @@ def _options(
     epilog=_examples("limpet scenes", "limpet scenes ground"),
 )
 def list_scenes(
-    name: Annotated[str | None, typer.Argument(metavar="[SCENE]")] = None, as_json: Json = False
+    name: Annotated[
+        str | None, typer.Argument(metavar="[SCENE]", help="Whose parameters to list.")
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """List the scenes, one line each, or the parameters of one."""
     from limpet.scenes.registry import parameters_of, scenes
@@ -105,7 +108,8 @@ def run(
     h: Annotated[str | None, typer.Option("--h", metavar="S", help="Time step.")] = None,
     duration: Annotated[str | None, typer.Option(metavar="S", help="Simulated time.")] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Run folder; runs/SCENE if not given.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Run folder; runs/SCENE or runs/FILE if not given."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over an earlier run.")] = False,
     as_json: Json = False,
@@ -121,7 +125,8 @@ def run(
     name, parameters = _scene_and_parameters(scene)
     parameters |= _settings(settings or [])
     parameters |= {k: v for k, v in (("h", h), ("duration", duration)) if v is not None}
-    folder = out if out is not None else Path("runs") / name
+    own = Path(scene).stem if scene.endswith(".toml") else name
+    folder = out if out is not None else Path("runs") / own
     try:
         loaded = load(name, parameters)
         check_folder(folder, force=force)
@@ -234,7 +239,11 @@ def render(
     from limpet.viewer.render import render_run
 
     moment = None if time is None else quantity(time, "s", "time")
-    print(render_run(run, out, film=film, time=moment, colour=colour, size=size))
+    with _progress("drawing") as progress:
+        path = render_run(
+            run, out, film=film, time=moment, colour=colour, size=size, progress=progress
+        )
+    print(path)
 
 
 @app.command(
@@ -410,7 +419,7 @@ def _print_summary(summary: Summary, folder: Path) -> None:
         "peak pull force": shown(summary.peak_pull_force, "N", "none"),
         "release": shown(summary.release_time, "s", "never"),
         "lowest pressure": shown(summary.min_pressure, "Pa", "no air was trapped"),
-        "deepest penetration": show(summary.max_penetration, "m"),
+        "deepest penetration": f"{1e6 * summary.max_penetration:.3g} µm",
     }
     if summary.watched and summary.min_pressure is None:
         suction = {}
@@ -449,8 +458,8 @@ def _console() -> Console:
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
-    """A bar on stderr, and nothing at all when that is no terminal."""
+def _progress(first: str = "compiling") -> Iterator[Progress]:
+    """A bar on stderr, which says `first` till more is known; nothing when that is no terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total, text: None
         return
@@ -458,7 +467,7 @@ def _progress() -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("compiling", total=None)
+        task = bar.add_task(first, total=None)
         yield lambda done, total, text: bar.update(
             task, completed=done, total=total, description=text
         )

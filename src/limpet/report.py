@@ -18,7 +18,7 @@ NOWHERE: Place = (np.nan, np.nan, np.nan)
 class CavityReport:
     """One volume of trapped air at the end of a step."""
 
-    id: int
+    id: int  # the same from step to step
     pressure: float  # [Pa] absolute
     volume: float  # [m^3]
     air: float  # [mol]
@@ -63,22 +63,22 @@ class PatchReport:
 class StepReport:
     """One step: time by phase, how well it was solved, cavities, contacts, drive wrenches."""
 
-    step: int
+    step: int  # from 1
     time: float  # [s] at the end of the step
     phases: dict[str, float]  # [s] free, collision, cavities, compliance, solve, correct
-    rows: int
-    contacts: int
-    touching: int
-    residual: float
-    converged: bool
-    iterations: int
-    sweeps: int
+    rows: int  # that were solved: three a contact, one a cavity
+    contacts: int  # that were solved for
+    touching: int  # of these, that carry a force
+    residual: float  # how far the laws are from holding at worst, without units
+    converged: bool  # the residual is below the solver's tolerance
+    iterations: int  # of Newton's method
+    sweeps: int  # of Gauss-Seidel
     max_penetration: float  # [m] >= 0
-    cavities: tuple[CavityReport, ...]
+    cavities: tuple[CavityReport, ...]  # all trapped air
     drives: dict[str, Array]  # name -> (6,) force [N] and moment [N m] on the body, world axes
-    balance_error: float  # [N]
+    balance_error: float  # [N] momentum against forces, of the body where they differ most
     air_error: float  # relative, in moles
-    remeshed: bool
+    remeshed: bool  # a cavity was meshed anew
     watched: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest
     grippers: dict[str, GripperReport] = field(default_factory=dict)  # by the body on the line
     patches: tuple[PatchReport, ...] = ()  # of pressure fields that overlap
@@ -88,7 +88,7 @@ class StepReport:
 class SectionFrame:
     """The surfaces, contact forces and cavities of one moment: what pictures are drawn from."""
 
-    label: str
+    label: str  # a name for the moment
     time: float  # [s]
     bodies: list[tuple[str, Array, Array]]  # name, points (n, 3) [m], triangles (m, 3)
     contacts: Array  # (k, 3) [m] contact points
@@ -96,7 +96,6 @@ class SectionFrame:
     cavity_points: Array  # (c, 3) [m], empty when there is no cavity
     cavity_triangles: Array  # (d, 3)
     pressure: float  # [Pa] absolute, in that cavity
-    # All cavities (points, triangles, pressure), and of which kind the bodies are.
-    cavities: tuple[tuple[Array, Array, float], ...] = ()
-    soft: frozenset[str] = frozenset()
-    fixed: frozenset[str] = frozenset()
+    cavities: tuple[tuple[Array, Array, float], ...] = ()  # all: points, triangles, pressure
+    soft: frozenset[str] = frozenset()  # names of the soft bodies
+    fixed: frozenset[str] = frozenset()  # names of the fixed ones

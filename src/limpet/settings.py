@@ -21,13 +21,14 @@ class Settings:
     cavities: Finder = Finder.UNION  # how they are found: "union" (P) or "classifier" (A)
     inner: str | None = None  # region that is a cup's inner surface, for the classifier; or found
     remesh: float = 0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
-    union_every_step: bool = False
-    warm_start: bool = True
+    union_every_step: bool = False  # look for cavities in every step, not only when triggered
+    warm_start: bool = True  # start from the last step's multipliers
     all_vertices: bool = False  # contacts also in the middle of rigid flat faces: redundant
     every_contact: bool = False  # solve for all within the alarm distance, not those about to touch
     give: float = (
         1e-5  # of a contact's own compliance, added to it: redundant ones share their load
     )
+    # how the laws are solved together
     solver: NewtonSettings | SweepSettings = field(default_factory=NewtonSettings)
 
     def __post_init__(self) -> None:

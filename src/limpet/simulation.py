@@ -41,11 +41,11 @@ RETRIES = 4  # solves of a step with more contacts when some were missed
 class State:
     """Everything that the next step depends on."""
 
-    step: int
-    h: float
-    bodies: tuple[dict[str, Array], ...]
-    air: AirBook
-    memory: Memory
+    step: int  # steps made so far
+    h: float  # [s]
+    bodies: tuple[dict[str, Array], ...]  # arrays of each body, by name
+    air: AirBook  # the cavities and their air
+    memory: Memory  # the last multipliers, to start from
     edges: Contacts  # pairs of edges that carried a force
 
 
@@ -54,18 +54,21 @@ class Snapshot:
     """What can be seen of a moment, by the vertices of all collision surfaces joined."""
 
     positions: Array  # (n, 3) [m]
-    walls: Walls
+    walls: Walls  # topology of the surfaces
     contacts: Contacts  # that the last step was solved for
     forces: Array  # (k, 3) [N] of these, on their first body
     contact_points: Array  # (k, 3) [m]
     patch_points: Array  # (m, 3) [m] of pressure fields, where they were
     patch_forces: Array  # (m, 3) [N] on their first body
     near: Contacts  # within the alarm distance now
-    cavities: tuple[Trapped, ...]
+    cavities: tuple[Trapped, ...]  # each with its mesh, air and pressure
 
 
 class Simulation:
-    """Steps a World. `for report in sim.run(duration)`, or `sim.step()` by hand."""
+    """Steps a World. `for report in sim.run(duration)`, or `sim.step()` by hand.
+
+    h [s] is the time step, 10 ms in the papers; `settings` say how a step is computed.
+    """
 
     def __init__(self, world: World, h: float = 0.01, settings: Settings | None = None) -> None:
         self.h = require_positive("time step h", h, " s")
@@ -117,6 +120,7 @@ class Simulation:
 
     @property
     def fem_nodes(self) -> int:
+        """Nodes of the soft bodies."""
         return sum(len(b.x) for b in self.bodies if isinstance(b, SoftBody))
 
     @property
@@ -324,7 +328,7 @@ class Simulation:
         )  # fmt: skip
 
     def watched(self) -> dict[str, float]:
-        """What World.watch asked for, now."""
+        """What World.watch asked for, now: places [m], volumes as a share of that at rest."""
         bodies = {b.name: b for b in self.bodies}
         values: list[float] = []
         soft: dict[str, SoftBody] = {}
@@ -372,7 +376,7 @@ class Simulation:
         self._ahead = None
 
     def shape(self, name: str) -> RigidShape:
-        """The surface of a body as it is now: to write, or to compare (limpet.hausdorff)."""
+        """The surface of a body as it is now: for shapes.save_mesh, or to compare (hausdorff)."""
         if name not in self.world.specs:
             raise LimpetError(f"there is no body '{name}'{suggest(name, self.world.specs)}")
         bodies = self.section_frame("").bodies

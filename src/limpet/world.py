@@ -33,8 +33,8 @@ CONTACT_MODELS = ("points", "pressure fields")
 class Region:
     """A named part of a body that can be driven or held; `name` is None for a whole rigid body."""
 
-    body: str
-    name: str | None
+    body: str  # name of the body
+    name: str | None  # of the region, as "top"
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,14 @@ class SoftSpec:
     """A soft body as the user described it, placed in the world."""
 
     name: str
-    shape: SoftShape
+    shape: SoftShape  # where it stands at rest
     material: Material
-    mass: float
+    mass: float  # [kg]
     fem: Fem
     collides: bool = True
 
     def __getitem__(self, region: str) -> Region:
+        """A region by name, to be driven, held, attached or watched: ``cup["top"]``."""
         self.shape.region(region)
         return Region(self.name, region)
 
@@ -58,8 +59,8 @@ class RigidSpec:
     """A rigid body as the user described it, placed in the world."""
 
     name: str
-    shape: RigidShape
-    mass: float
+    shape: RigidShape  # where it stands at the start
+    mass: float  # [kg]
     fixed: bool
     collides: bool = True
     field: Field | None = None
@@ -67,6 +68,7 @@ class RigidSpec:
 
     @property
     def whole(self) -> Region:
+        """All of it, as a region."""
         return Region(self.name, None)
 
 
@@ -96,7 +98,12 @@ class Connection:
 
 
 class World:
-    """Bodies and what acts on them. Lengths in m, masses in kg, pressures in Pa, time in s."""
+    """Bodies and what acts on them. Lengths in m, masses in kg, pressures in Pa, time in s.
+
+    gravity (3,) [m/s^2]; friction: Coulomb's coefficient between all bodies, unless set_friction
+    says otherwise for a pair; atmosphere: the air around and how trapped air answers; leak [mol/s]
+    into every sealed cavity (P eq 15), unless a body breathes in its own way.
+    """
 
     def __init__(
         self,
@@ -137,7 +144,9 @@ class World:
     ) -> SoftSpec:
         """A soft body; `mass` [kg] is spread evenly over its volume.
 
-        `fem` names an element and how it is used; by default mesh and material choose it. Without
+        It is turned by `rotation` (3, 3) about the origin of its shape, then put at `position`
+        (3,) [m]. `name`: that of the shape if not given, with a number if that is taken. `fem`
+        names an element and how it is used; by default mesh and material choose it. Without
         `collides` it touches nothing.
         """
         name = self._new_name(name, shape.name)
@@ -161,6 +170,7 @@ class World:
     ) -> RigidSpec:
         """A rigid body, free to move, or `fixed` in the world; without `collides` only seen.
 
+        `mass` [kg] is spread evenly over its volume; name, position and rotation as in add_soft.
         Two shapes of `limpet.fields` touch by their pressure fields, see `set_contact`.
         """
         name = self._new_name(name, shape.name)
@@ -175,7 +185,10 @@ class World:
         return spec
 
     def drive(self, target: Region | RigidSpec, motion: Motion) -> None:
-        """Move a region of a soft body, or a whole rigid body, along `motion`."""
+        """Move a region of a soft body, or a whole rigid body, along `motion` (limpet.motion.path).
+
+        What that takes is in every report: StepReport.drives, by the body's name.
+        """
         if isinstance(target, SoftSpec):
             regions = ", ".join(target.shape.regions)
             raise LimpetError(
@@ -416,7 +429,7 @@ class World:
         return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
 
     def set_friction(self, one: Spec, other: Spec, mu: float) -> None:
-        """Friction of one pair of bodies, instead of the world's."""
+        """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
         self._pair_friction[frozenset((one.name, other.name))] = _friction(mu)
 
     def friction_between(self, one: str, other: str) -> float:

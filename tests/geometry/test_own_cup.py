@@ -90,6 +90,13 @@ def test_a_cup_from_an_stl_keeps_its_lip(stl):
     assert np.all(top[:, 2] > 0.98 * 15 * MM)
 
 
+def test_netgen_is_asked_again_where_it_aborts(tmp_path):
+    """Of the standard cup's own 740 triangles, at the usual number of nodes, it does."""
+    save_mesh(cup("standard"), tmp_path / "cup.stl", "mm")
+    shape = cup_from_mesh(tmp_path / "cup.stl", "mm", nodes=1000)
+    assert len(shape.points) == pytest.approx(1000, rel=0.1)
+
+
 def test_a_cup_in_a_file_may_lie_anywhere(stl, tmp_path):
     mesh = meshio.read(stl)
     turned = mesh.points[:, [2, 1, 0]] * [1.0, 1.0, -1.0] + [7.0, 8.0, 9.0]  # its top looks to x

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import limpet.response as response
 from limpet.bodies.reduced import Reduced
 from limpet.constraints.problem import LowRank
 from limpet.scenes.registry import load

@@ -46,7 +46,15 @@ def test_without_a_browser_matplotlib_draws(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(chromium, "find", lambda: None)
     still = render_run(folder, tmp_path / "still.png", size="480x320", time=0.0)
     assert colours(still) > 50
-    film = render_run(folder, tmp_path / "film.gif", film=True, size="240x160")
+    told = []
+    film = render_run(
+        folder,
+        tmp_path / "film.gif",
+        film=True,
+        size="240x160",
+        progress=lambda done, total, text: told.append((done, total)),
+    )
+    assert told[-1][0] == told[-1][1] == len(told)
     with Image.open(film) as image:
         assert image.n_frames == 5 and image.size == (240, 160)
 

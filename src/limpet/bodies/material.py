@@ -20,11 +20,11 @@ class Material:
     stretched far), or "linear" (small turns only: volume grows when it swings).
     """
 
-    young: float  # [Pa]
-    poisson: float
+    young: float  # [Pa] Young's modulus E
+    poisson: float  # Poisson's ratio, above -1 and at most 0.5
     mass_damping: float = 0.0  # a [1/s]
     stiffness_damping: float = 2e-3  # b [s]
-    law: str = "corotational"
+    law: str = "corotational"  # or "neo-hookean", "linear"
 
     def __post_init__(self) -> None:
         require_positive("material young", self.young, " Pa", "4e6 is a soft silicone")
@@ -53,12 +53,12 @@ class Fem:
     since it was made; 0 makes it anew in every step. Forces are always those of the moment.
     """
 
-    element: str | None = None
-    rotation: str = "polar"
-    mass: str = "lumped"
-    deviatoric: str = "implicit"
-    stabilisation: float = 1.0
-    reuse: float = 0.01
+    element: str | None = None  # tet4, tet10, hex8, hex20, hex20r, hex20p, iicr10, iicr11, iicr21
+    rotation: str = "polar"  # or "gram-schmidt"
+    mass: str = "lumped"  # or "consistent"
+    deviatoric: str = "implicit"  # or "explicit"
+    stabilisation: float = 1.0  # share of Dohrmann and Bochev's
+    reuse: float = 0.01  # change of the deformation gradient, at most
 
     def __post_init__(self) -> None:
         _one_of("rotation", self.rotation, [r for r in ROTATIONS if r != "none"])

@@ -54,7 +54,7 @@ class TractionPath:
     where p' = c'. To take p' = c makes air blow out in every other step.
     """
 
-    total: bool = False
+    total: bool = False  # add the tractions on the path, as P does
 
     def overpressure_of(self, seal: Seal) -> float:
         c = seal.total if self.total else seal.traction
@@ -68,7 +68,7 @@ class TractionPath:
 class ElasticEnergy:
     """A share of the elastic energy density of the soft bodies round the cavity."""
 
-    share: float = 1.0
+    share: float = 1.0  # of the energy density, above 0
 
     def __post_init__(self) -> None:
         require_positive("share of the elastic energy", self.share)

@@ -39,7 +39,7 @@ class Regulator:
     in order, linear between. A's, whose few ms of regulation are one or two steps.
     """
 
-    vacuum: float | Sequence[tuple[float, float]]
+    vacuum: float | Sequence[tuple[float, float]]  # [Pa], or ([s], [Pa]) ...
 
     def __post_init__(self) -> None:
         given = self.vacuum
@@ -66,6 +66,7 @@ class Regulator:
         return self.vacuum
 
     def vacuum_at(self, time: float) -> float:
+        """[Pa] below the atmosphere that is asked for at `time` [s]."""
         times, values = zip(*self._points)
         return float(np.interp(time, times, values))
 
@@ -130,7 +131,7 @@ class Valve:
     "open" lets the source take air, "closed" shuts the line off, "vent" opens it to the atmosphere.
     """
 
-    schedule: Sequence[tuple[float, ValveState]] = ((0.0, "open"),)
+    schedule: Sequence[tuple[float, ValveState]] = ((0.0, "open"),)  # ([s], state) ...
 
     def __post_init__(self) -> None:
         schedule = tuple((float(t), s) for t, s in self.schedule)
@@ -145,4 +146,5 @@ class Valve:
         object.__setattr__(self, "schedule", schedule)
 
     def state(self, time: float) -> ValveState:
+        """What it is at `time` [s]."""
         return [s for t, s in self.schedule if t <= time * (1.0 + 1e-12)][-1]

@@ -17,11 +17,11 @@ from limpet.geometry.tetrahedra import solid
 
 
 def spine(
-    length: float = 0.19,
-    width: float = 0.05,
-    height: float = 0.03,
+    length: float = 0.19,  # [m]
+    width: float = 0.05,  # [m]
+    height: float = 0.03,  # [m]
     vertebrae: int = 7,
-    order: int = 2,
+    order: int = 2,  # 1: tet4, 2: tet10 cells
 ) -> SoftShape:
     """M's soft robot: a slender backbone along x with vertebrae across; regions left and right.
 
@@ -37,13 +37,13 @@ def spine(
 
 
 def hinge(
-    length: float = 0.082,
-    width: float = 0.06,
-    height: float = 0.01,
-    flexure: tuple[float, float] = (0.022, 0.002),
-    order: int = 2,
+    length: float = 0.082,  # [m]
+    width: float = 0.06,  # [m]
+    height: float = 0.01,  # [m]
+    flexure: tuple[float, float] = (0.022, 0.002),  # [m] length, thickness
+    order: int = 2,  # 1: tet4, 2: tet10 cells
 ) -> SoftShape:
-    """Two plates joined by a flexure (length, thickness) at the bottom; regions left, right."""
+    """Two plates joined by a flexure at the bottom; regions left, right."""
     filled = np.ones((23, 12, 2), dtype=bool)
     filled[6:17, :, 1] = False
     _, y, _ = _lines("hinge", (length, width, height), filled.shape)
@@ -64,16 +64,16 @@ def hinge(
 
 
 def cantilever(
-    length: float = 0.1,
-    width: float = 0.01,
-    height: float = 0.01,
-    divisions: tuple[int, int, int] = (8, 2, 2),
+    length: float = 0.1,  # [m]
+    width: float = 0.01,  # [m]
+    height: float = 0.01,  # [m]
+    divisions: tuple[int, int, int] = (8, 2, 2),  # bricks along x, y, z
     element: str | None = None,
-    mirrored: bool = True,
+    mirrored: bool = True,  # diagonals of the bricks mirror each other; else they are parallel
 ) -> SoftShape:
     """A beam along x from the origin, of bricks or of six tets a brick; tet10 if none is named.
 
-    Regions held and tip; `mirrored` as in brick_tets.
+    Regions held and tip.
     """
     if min(divisions) < 1:
         raise LimpetError(f"cantilever divisions = {divisions}: expected three numbers from 1 up")

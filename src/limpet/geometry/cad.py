@@ -22,6 +22,7 @@ from limpet.geometry.tetrahedra import need, tet_volumes
 MM = 1e-3  # [m]
 PATIENCE = 180.0  # [s]
 FIRST = 0.12  # of the extent: the size that is tried first
+AGAIN = (1.0, 0.9, 0.8)  # of it: Netgen aborts on some surfaces at some sizes, and not at others
 SKIN = 0.06  # of the extent: size of triangles where only a surface is wanted
 MISSING = 0.1  # share of the volume that a coarse mesh may lose at curved faces
 STEP = (".step", ".stp")
@@ -87,24 +88,26 @@ def _netgen(
             "file": str(file.absolute()),
             "nodes": nodes,
             "order": order,
-            "size": size,
         }
         task["fine"] = [] if fine is None else (fine / MM).tolist()
-        (Path(folder) / "task.json").write_text(json.dumps(task))
         worker = Path(__file__).with_name("netgen_cad.py")
-        try:
-            run = subprocess.run(
-                [sys.executable, "-P", str(worker), folder],
-                capture_output=True,
-                errors="replace",
-                timeout=PATIENCE,
-            )
-        except subprocess.TimeoutExpired:
-            raise _gave_up(name, f"it took longer than {PATIENCE:g} s") from None
+        for factor in AGAIN:
+            (Path(folder) / "task.json").write_text(json.dumps({**task, "size": factor * size}))
+            try:
+                run = subprocess.run(
+                    [sys.executable, "-P", str(worker), folder],
+                    capture_output=True,
+                    errors="replace",
+                    timeout=PATIENCE,
+                )
+            except subprocess.TimeoutExpired:
+                raise _gave_up(name, f"it took longer than {PATIENCE:g} s") from None
+            if run.returncode >= 0:  # it ended by itself, well or not
+                break
         result = Path(folder) / "mesh.npz"
         if run.returncode != 0 or not result.is_file():
             lines = [line.strip() for line in run.stderr.splitlines() if line.strip()]
-            raise _gave_up(name, lines[-1] if lines else "it ended without a word")
+            raise _gave_up(name, lines[-1] if lines else "it broke off")
         with np.load(result) as mesh:
             points, tets, triangles = (mesh[key] for key in ("points", "tets", "triangles"))
     if len(points) == 0 or len(triangles) == 0:
@@ -114,8 +117,8 @@ def _netgen(
 
 def _gave_up(name: str, reason: str) -> MeshError:
     return MeshError(
-        f"{name} could not be meshed, Netgen gave up ({reason}): ask for more nodes, or mend and "
-        "simplify the part (limpet check)"
+        f"{name} could not be meshed, Netgen gave up ({reason}): ask for another number of nodes, "
+        "export it with finer facets, or mend and simplify it (limpet check)"
     )
 
 

@@ -38,12 +38,12 @@ class CupProfile:
     """Half section of a cup in metres; the lip's lower edge touches z = 0."""
 
     name: str
-    radius: float  # of the lip
-    depth: float  # of the dome under the axis
-    height: float  # from lip to top of the stem
-    stem_radius: float
-    hub_thickness: float  # of the wall at the stem
-    lip_thickness: float
+    radius: float  # [m] of the lip
+    depth: float  # [m] of the dome under the axis
+    height: float  # [m] from lip to top of the stem
+    stem_radius: float  # [m]
+    hub_thickness: float  # [m] of the wall at the stem
+    lip_thickness: float  # [m] of the wall at the lip
     dome: float = 2.0  # the underside is depth (1 - (r / radius)^dome): 2 is a parabola
 
     def check(self) -> CupProfile:

@@ -34,7 +34,8 @@ def cropped_cylinder(
     """A block whose top is part of a cylinder's mantle, its highest line at z = 0 along y.
 
     `length` along y, `width` along x, `height` from that line to the flat bottom [m]. Facets are
-    fine within |x| < `fine`, where a cup can touch (everywhere if not given).
+    off the mantle by `sagitta` [m] at most within |x| < `fine` [m], where a cup can touch
+    (everywhere if not given).
     """
     x, drop = _mantle("cropped_cylinder", radius, length, width, height, sagitta, fine)
     if not height > drop.max():
@@ -63,7 +64,10 @@ def trough(
 
 
 def rod(radius: float, length: float, *, sagitta: float = SAGITTA) -> RigidShape:
-    """A whole cylinder along y, its highest line at z = 0."""
+    """A whole cylinder along y, its highest line at z = 0: radius and length [m].
+
+    Its facets are off the mantle by `sagitta` [m] at most.
+    """
     require_positive("rod radius", radius, " m")
     require_positive("rod length", length, " m")
     count = max(8, _facets(2.0 * np.pi, radius, require_positive("rod sagitta", sagitta, " m")))
@@ -75,7 +79,10 @@ def rod(radius: float, length: float, *, sagitta: float = SAGITTA) -> RigidShape
 def plate_with_hole(
     radius: float, edge: float, thickness: float, *, sagitta: float = SAGITTA
 ) -> RigidShape:
-    """A square plate, its top at z = 0, with a round hole through its middle."""
+    """A square plate, its top at z = 0, with a round hole through its middle.
+
+    radius of the hole, edge and thickness of the plate [m]; `sagitta` as for `rod`.
+    """
     for label, value in (("radius", radius), ("edge", edge), ("thickness", thickness)):
         require_positive(f"plate_with_hole {label}", value, " m")
     require_positive("plate_with_hole sagitta", sagitta, " m")
@@ -92,7 +99,10 @@ def plate_with_hole(
 
 
 def plate_with_groove(depth: float, width: float, edge: float, thickness: float) -> RigidShape:
-    """A square plate, its top at z = 0, with a straight groove along y across all of its middle."""
+    """A square plate, its top at z = 0, with a straight groove along y across all of its middle.
+
+    depth and width of the groove, edge and thickness of the plate [m].
+    """
     for label, value in (
         ("depth", depth),
         ("width", width),

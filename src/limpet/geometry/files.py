@@ -44,7 +44,12 @@ PathLike = str | os.PathLike[str]
 
 
 def load_mesh(path: PathLike, unit: str | None = None, *, name: str | None = None) -> RigidShape:
-    """A rigid body from the closed surface in a file; `unit` of its numbers: mm, cm, m or in."""
+    """A rigid body from the closed surface in a file; `unit` of its numbers: mm, cm, m or in.
+
+    STL, OBJ, PLY, OFF and what else meshio reads; a STEP file says its unit itself. Doubled
+    vertices are welded and triangles turned outward; an open or self-intersecting surface is
+    refused. It stands where the file has it.
+    """
     file = Path(path)
     name = name or file.stem
     points, triangles = _in_metres(file, unit)

@@ -20,7 +20,10 @@ FRAME = 0.4  # where the frame round a hole is cut in two, from its border to th
 def jelly_half(
     edge: float = 0.06, divisions: tuple[int, int, int] = (4, 4, 2), finer: int = 2
 ) -> SoftShape:
-    """The plain half of a cube, as high as half its edge; regions bottom, top."""
+    """The plain half of a cube of `edge` [m], as high as half of it; regions bottom, top.
+
+    `divisions`: cells along x, y, z; the surface for contact is cut `finer` times along each edge.
+    """
     require_positive("jelly half edge", edge, " m")
     if min(divisions) < 1:
         raise LimpetError(f"jelly half divisions = {divisions}: expected three numbers from 1 up")
@@ -30,13 +33,13 @@ def jelly_half(
 
 
 def half_with_hole(
-    edge: float = 0.06,
+    edge: float = 0.06,  # [m] of the cube
     radius: float = 0.016,  # [m] of the hole, on average
     depth: float = 0.012,  # [m] of the hole
     seed: int = 1,  # of its outline
     *,
     rough: float = 0.25,  # how far the outline leaves the circle, in radii
-    sectors: int = 12,
+    sectors: int = 12,  # cells round the hole
     around: int = 2,  # vertices in a sector of the surface for contact
 ) -> SoftShape:
     """The half of a cube with a hole of random outline in its top face, of hex20 cells.
@@ -171,12 +174,12 @@ class _Holed:
 
 
 def tunnel_cube(
-    edge: float = 0.06,
+    edge: float = 0.06,  # [m] of the cube
     hole: float = 0.007,  # [m] the width of holes and tunnel
     spacing: float = 0.016,  # [m] between the middles of the two holes
     depth: float = 0.015,  # [m] from the top to the tunnel's roof
     *,
-    finer: int = 2,
+    finer: int = 2,  # times that the surface for contact is cut along each edge of a cell
     element: str | None = None,
 ) -> SoftShape:
     """A cube whose two holes in the top face, side by side along x, are joined by a tunnel.

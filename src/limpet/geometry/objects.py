@@ -25,7 +25,7 @@ GROWTH = 1.4  # of a facet from one ring to the next, away from where they are f
 
 
 def apple(
-    diameter: float = 0.07,
+    diameter: float = 0.07,  # [m]
     *,
     lying: bool = True,
     fine: float = 0.0028,  # [m] facets near the uppermost point
@@ -93,7 +93,10 @@ def _hull(x: Array) -> Array:
 def can(
     radius: float = 0.033, height: float = 0.115, *, lying: bool = False, sides: int = 64
 ) -> RigidShape:
-    """A drinks can; `lying` along y instead of standing."""
+    """A drinks can on z = 0, radius and height [m]; `lying` along y instead of standing.
+
+    `sides`: facets round it.
+    """
     require_positive("can radius", radius, " m")
     require_positive("can height", height, " m")
     points, triangles = _revolved([(radius, 0.0), (radius, height)], _sides("can", sides))
@@ -105,7 +108,7 @@ def can(
 def ring(
     inner: float = 0.02, outer: float = 0.03, height: float = 0.01, *, sides: int = 48
 ) -> RigidShape:
-    """A flat ring; inner and outer are radii."""
+    """A flat ring on z = 0: inner and outer radius, height [m]; `sides`: facets round it."""
     for label, value in (("inner", inner), ("height", height)):
         require_positive(f"ring {label}", value, " m")
     if not inner < outer < np.inf:
@@ -116,13 +119,13 @@ def ring(
 
 
 def compartment_box(
-    length: float = 0.2,
-    width: float = 0.2,
-    height: float = 0.06,
-    cells: tuple[int, int] = (2, 2),
-    wall: float = 0.004,
+    length: float = 0.2,  # [m] along x, outside
+    width: float = 0.2,  # [m] along y, outside
+    height: float = 0.06,  # [m] outside
+    cells: tuple[int, int] = (2, 2),  # along x and y
+    wall: float = 0.004,  # [m] thickness
 ) -> RigidShape:
-    """A box without a lid, parted by walls into cells along x and y; sizes are those outside."""
+    """A box without a lid on z = 0, parted by walls into cells along x and y."""
     sizes = (("length", length), ("width", width), ("height", height), ("wall", wall))
     for label, value in sizes:
         require_positive(f"compartment box {label}", value, " m")
@@ -144,16 +147,16 @@ def compartment_box(
 
 
 def drilled_plate(
-    length: float = 0.06,
-    width: float = 0.06,
-    height: float = 0.02,
-    hole: float = 0.004,
-    depth: float = 0.01,
-    at: tuple[float, float] = (0.0, 0.0),
+    length: float = 0.06,  # [m] along x
+    width: float = 0.06,  # [m] along y
+    height: float = 0.02,  # [m]
+    hole: float = 0.004,  # [m] diameter
+    depth: float = 0.01,  # [m] of the hole
+    at: tuple[float, float] = (0.0, 0.0),  # [m] its place in x, y
     *,
-    sides: int = 12,
+    sides: int = 12,  # facets round the hole
 ) -> RigidShape:
-    """A plate with a blind hole, its top at z = 0: `hole` is the diameter, `at` its place in x, y.
+    """A plate with a blind hole, its top at z = 0.
 
     As a port for a vacuum line, whose fitting closes the hole from below.
     """

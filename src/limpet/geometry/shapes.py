@@ -20,7 +20,7 @@ class Binding:
 
     triangles: Array  # (m, 3) int32, outward
     start: Array  # (n + 1,) int32: vertex i owns entries start[i]:start[i+1]
-    nodes: Array  # (k,) int32
+    nodes: Array  # (k,) int32 that carry the vertices
     weights: Array  # (k,), each vertex's sum to 1
 
     @property
@@ -41,14 +41,15 @@ class SoftShape:
     """A volume mesh with its collision and visual surfaces and its named node regions."""
 
     name: str
-    points: Array  # (n, 3) [m]
+    points: Array  # (n, 3) [m] nodes
     cells: dict[str, Array]  # cell kind -> (m, k) int32
-    collision: Binding
-    visual: Binding
+    collision: Binding  # the surface that touches
+    visual: Binding  # the surface that is seen
     regions: dict[str, Array] = field(default_factory=dict)  # name -> node indices
     element: str | None = None  # the element its maker had in mind; None: chosen by the material
 
     def region(self, name: str) -> Array:
+        """(k,) the nodes of a named region."""
         if name not in self.regions:
             raise LimpetError(
                 f"shape '{self.name}' has no region '{name}'{suggest(name, self.regions)}"
@@ -148,7 +149,10 @@ def _face_triangles(faces: Array) -> Array:
 def box(
     length: float, width: float, height: float, divisions: tuple[int, int, int] = (1, 1, 1)
 ) -> RigidShape:
-    """A rigid box centred on the origin in x and y, its top face at z = 0."""
+    """A rigid box centred on the origin in x and y, its top face at z = 0.
+
+    length, width, height [m] along x, y, z; `divisions` of the faces along them.
+    """
     for label, value in (("length", length), ("width", width), ("height", height)):
         require_positive(f"box {label}", value, " m")
     if min(divisions) < 1:
@@ -208,6 +212,7 @@ def soft_box(
 ) -> SoftShape:
     """A soft box, its top face at z = 0, as structured cells; hex20 if no element is named.
 
+    length, width, height [m] along x, y, z; `divisions`: cells along them. Regions: bottom, top.
     hex20r (2x2x2 points) has soft modes where cells stand in a single stack.
     """
     outline = box(length, width, height, divisions)

@@ -49,9 +49,11 @@ def stuffed(
 
 
 def bunny(nodes: int = 280, inner: float = 0.8, height: float = 0.12, order: int = 2) -> SoftShape:
-    """The Stanford bunny, its holes closed; regions ear (the tip of one) and tail.
+    """The Stanford bunny, its holes closed, `height` [m]; regions ear (the tip of one) and tail.
 
-    The scan comes with the package pymeshfix, which also repairs it.
+    `nodes` corners of tetrahedra, about; `inner`: their size inside, in edges of the surface's
+    triangles; `order` 1 makes tet4, 2 tet10 cells. The scan comes with the package pymeshfix, which
+    also repairs it.
     """
     dense, triangles = bunny_surface(height)
     shape = solid(*stuffed(dense, triangles, nodes, inner, 0.88, "bunny"), "bunny", order)
@@ -87,13 +89,16 @@ def _bunny_scan() -> tuple[Array, Array]:
 
 
 def torus(
-    major: float = 0.05,
-    minor: float = 0.02,
+    major: float = 0.05,  # [m] radius of its middle line
+    minor: float = 0.02,  # [m] radius of its tube
     nodes: int = 513,
     inner: float = 0.5,
     order: int = 2,
 ) -> SoftShape:
-    """A lying ring, 513 and 908 nodes are M's low and high one; region side (where x is least)."""
+    """A lying ring, 513 and 908 nodes are M's low and high one; region side (where x is least).
+
+    `nodes`, `inner` and `order` as for `bunny`.
+    """
     require_positive("torus minor", minor, " m")
     if not major > minor:
         raise LimpetError(f"torus major = {major:g} m: expected more than minor = {minor:g} m")
@@ -106,13 +111,16 @@ def torus(
 
 
 def serpent(
-    length: float = 0.3,
-    thickness: float = 0.018,
+    length: float = 0.3,  # [m]
+    thickness: float = 0.018,  # [m] at the head
     nodes: int = 343,
     inner: float = 0.4,
     order: int = 2,
 ) -> SoftShape:
-    """A tapering body that winds along x and lifts its head; regions head and tail (the ends)."""
+    """A tapering body that winds along x and lifts its head; regions head and tail (the ends).
+
+    `nodes`, `inner` and `order` as for `bunny`.
+    """
     require_positive("serpent length", length, " m")
     require_positive("serpent thickness", thickness, " m")
     s = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, 240))  # from head to tail, dense at both ends
@@ -133,7 +141,10 @@ def serpent(
 def quadruped(
     length: float = 0.2, nodes: int = 334, inner: float = 0.67, order: int = 2
 ) -> SoftShape:
-    """A barrel on four legs with neck, head and muzzle, facing -x; regions feet and head."""
+    """A barrel on four legs with neck, head and muzzle, facing -x; regions feet and head.
+
+    `length` [m]; `nodes`, `inner` and `order` as for `bunny`.
+    """
     require_positive("quadruped length", length, " m")
 
     def ball(x: float, z: float, size: tuple[float, float, float], pitch: float = 0.0) -> Manifold:

@@ -23,7 +23,7 @@ MM = 1e-3
 
 @dataclass(frozen=True)
 class Sucker:
-    """Half section of a cup; the rim stands on z = 0."""
+    """Half section of a cup that is emptied by its top; the rim stands on z = 0. In millimetres."""
 
     name: str
     inner: tuple[tuple[float, float], ...]  # (r, z) [mm] from the axis to the rim

@@ -32,10 +32,10 @@ Key = tuple[float, ...]
 
 
 def tentacle(
-    length: float = 0.16,
+    length: float = 0.16,  # [m]
     root: float = 0.024,  # [m] width at the root
     tip: float = 0.012,  # [m] width at the tip
-    suckers: int = 7,
+    suckers: int = 7,  # in a row
     *,
     thickness: float = 0.45,  # in widths
     sucker: float = 0.92,  # diameter, of the room there is for each

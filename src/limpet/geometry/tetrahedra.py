@@ -51,7 +51,10 @@ def qualities(points: Array, tets: Array) -> Array:
 
 
 def solid(points: Array, tets: Array, name: str, order: int = 2) -> SoftShape:
-    """A tet4 mesh as a soft shape of linear (1) or quadratic (2) cells, its skin as surfaces."""
+    """A tet4 mesh as a soft shape of linear (1) or quadratic (2) cells, its skin as surfaces.
+
+    points (n, 3) [m], tets (m, 4); it has no regions.
+    """
     if order not in (1, 2):
         raise LimpetError(f"{name} order = {order!r}: expected 1 (tet4) or 2 (tet10)")
     if order == 2:
@@ -62,8 +65,8 @@ def solid(points: Array, tets: Array, name: str, order: int = 2) -> SoftShape:
 
 
 def fill(
-    points: Array,
-    triangles: Array,
+    points: Array,  # (n, 3) [m]
+    triangles: Array,  # (m, 3), outward
     *,
     size: float | None = None,  # [m] of the tets inside; None: a little below that of the surface
     nodes: int | None = None,  # or: about so many nodes, those of the surface among them

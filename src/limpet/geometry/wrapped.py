@@ -33,7 +33,7 @@ def wrap(
     collision: tuple[Array, Array] | None = None,
     joined: bool = False,
 ) -> SoftShape:
-    """A closed surface in the voxels of edge `size` [m] that hold a part of its solid.
+    """A closed surface, points (n, 3) [m], in the voxels of edge `size` [m] that hold a part of it.
 
     Of hex8 unless `element` says otherwise. `collision` is a coarser surface (points, triangles)
     for contact, the same one if not given. Voxels that join parts which are apart are refused

@@ -31,22 +31,22 @@ class Summary:
     scene: str
     h: float  # [s]
     steps: int
-    fem_nodes: int
-    collision_nodes: int
+    fem_nodes: int  # of the soft bodies
+    collision_nodes: int  # surface vertices of the bodies that can touch
     mean_rows: float  # over the steps that have any
     ms_per_step: float
-    ms_by_phase: dict[str, float]
+    ms_by_phase: dict[str, float]  # [ms] a step, by phase
     peak_pull_force: float | None  # [N] None if the drive never pulled
     release_time: float | None  # [s] None if it never lets go
     min_pressure: float | None  # [Pa] None if no air was ever trapped
     max_penetration: float  # [m]
-    max_gas_residual: float
-    max_air_error: float
-    max_residual: float
+    max_gas_residual: float  # |P V^k - K| / K
+    max_air_error: float  # relative, in moles
+    max_residual: float  # of the solver
     converged_steps: int
-    peak_time: float | None  # [s]
+    peak_time: float | None  # [s] of the peak pull
     duration: float  # [s] simulated
-    ended: Ended
+    ended: Ended  # finished, interrupted, diverged or failed
     ended_step: int
     why: str | None  # why it ended early
     watched: dict[str, Span]  # of each watched column

@@ -22,8 +22,10 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class SweepSettings:
+    """Projected Gauss-Seidel alone (P algorithm 2), instead of Newton's method."""
+
     tolerance: float = 1e-6  # of the residual (constraints.problem.error)
-    max_sweeps: int = 20000
+    max_sweeps: int = 20000  # P takes 50, A 100
     relaxation: float = 1.0  # of each block's change: above 1 over-relaxed, as in A III-A; below 2
 
     def __post_init__(self) -> None:

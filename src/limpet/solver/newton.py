@@ -27,6 +27,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class NewtonSettings:
+    """A semi-smooth Newton method, from the last step's multipliers; the default solver."""
+
     tolerance: float = 1e-10  # of the residual (constraints.problem.error)
     sweeps: int = 10  # before the second line of stages; the first starts from the guess itself
     max_steps: int = 15  # full steps at each stage

@@ -15,6 +15,7 @@ from PIL import Image
 from limpet.errors import LimpetError, suggest
 from limpet.record.film import Film, read
 from limpet.record.moment import COLOURS, Moment
+from limpet.record.table import Progress, Ticker
 from limpet.report import SectionFrame
 from limpet.viewer import chromium
 from limpet.viewer.replay import write_replay
@@ -25,7 +26,7 @@ LONGEST = 160  # frames of a film
 
 def render_run(
     run: Path, out: Path | None = None, *, film: bool = False, time: float | None = None,
-    colour: str = "stress", size: str = "1280x800",
+    colour: str = "stress", size: str = "1280x800", progress: Progress | None = None,
 ) -> Path:  # fmt: skip
     """A PNG of one moment, or a GIF or MP4 of all."""
     if colour not in COLOURS:
@@ -40,9 +41,11 @@ def render_run(
     reel = read(run)
     chosen = _chosen(reel, film, time)
     path.parent.mkdir(parents=True, exist_ok=True)
-    images = _by_browser(run, chosen, colour, (width, height))
+    tick = Ticker(progress or (lambda done, total, text: None), len(chosen), "drawing")
+    images = _by_browser(run, chosen, colour, (width, height), tick)
     if images is None:
-        images = [_drawn(reel, k, width, height) for k in chosen]
+        tick.done = 0
+        images = [_after(tick, _drawn(reel, k, width, height)) for k in chosen]
     if film:
         _join(images, path)
     else:
@@ -68,8 +71,13 @@ def _chosen(reel: Film, film: bool, time: float | None) -> list[int]:
     return [int(np.argmin(lowest)) if np.isfinite(lowest).any() else n - 1]
 
 
+def _after(tick: Ticker, image: Image.Image) -> Image.Image:
+    tick()
+    return image
+
+
 def _by_browser(
-    run: Path, chosen: list[int], colour: str, size: tuple[int, int]
+    run: Path, chosen: list[int], colour: str, size: tuple[int, int], tick: Ticker
 ) -> list[Image.Image] | None:
     """None where there is no browser, or it fails."""
     program = chromium.find()
@@ -81,7 +89,7 @@ def _by_browser(
             with chromium.tab(program, *size) as page:
                 address = f"{page_file.as_uri()}#still&colour={colour}"
                 page.open(address, "!!document.body && 'step' in document.body.dataset")
-                return [_shot(page, k) for k in chosen]
+                return [_after(tick, _shot(page, k)) for k in chosen]
         except (LimpetError, chromium.BrowserError):  # no three.js; no browser that works
             return None
 

@@ -1,0 +1,124 @@
+"""The pages are built without a warning, ask no other host for anything, and leave nothing out."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import limpet
+from limpet.bench.registry import BENCHMARKS
+from limpet.cli import app
+from limpet.geometry import catalogue as shapes
+from limpet.reproduce.registry import STUDIES
+from limpet.scenes.registry import scenes
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+LOADS = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md")))
+COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    out = tmp_path_factory.mktemp("site")
+    build = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
+    source = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [*build, "-d", out / "doctrees", DOCS, out / "html"],
+        env=source, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return out / "html"
+
+
+def public_names() -> list[str]:
+    modules = ("motion", "shapes")
+    own = [f"limpet.{name}" for name in limpet.__all__ if name not in modules]
+    return [*own, "limpet.bodies.motion.path", *(f"limpet.shapes.{n}" for n in shapes.__all__)]
+
+
+def test_every_public_name_has_its_place(site):
+    pages = "".join(page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html"))
+    missing = [name for name in public_names() if f'id="{name}"' not in pages]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", limpet.__all__)
+def test_every_field_of_a_public_record_says_what_it_is(name, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    comments_of = importlib.import_module("plain_docstrings").comments_of
+    record = getattr(limpet, name)
+    assert inspect.getdoc(record)
+    if dataclasses.is_dataclass(record):
+        told = comments_of(record)
+        assert set(told) == {field.name for field in dataclasses.fields(record)}
+        assert all(told.values()), told
+
+
+class Loaded(HTMLParser):
+    """What a page makes the browser load by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        value = dict(attrs).get(LOADS.get(tag, ""))
+        if value:
+            self.addresses.append(value)
+
+
+def test_every_page_is_built(site):
+    pages = {p.relative_to(DOCS).with_suffix(".html") for p in DOCS.rglob("*.md")}
+    assert pages and all((site / page).is_file() for page in pages)
+
+
+def test_no_page_loads_from_another_host(site):
+    for page in site.rglob("*.html"):
+        parser = Loaded()
+        parser.feed(page.read_text(encoding="utf-8"))
+        assert parser.addresses
+        for address in parser.addresses:
+            assert not re.match(r"(?:[a-z]+:)?//", address), f"{page.name} loads {address}"
+            target = page.parent / address.split("#")[0].split("?")[0]
+            assert target.exists(), f"{page.name} loads {address}, which is not there"
+
+
+def test_no_style_loads_from_another_host(site):
+    for style in site.rglob("*.css"):
+        for address in re.findall(r"(?:url\(|@import\s)\s*['\"]?([^'\")\s]+)", style.read_text()):
+            assert not re.match(r"(?:[a-z]+:)?//", address), f"{style.name} loads {address}"
+
+
+@pytest.mark.parametrize("name", scenes())
+def test_every_scene_is_told_of(name):
+    assert f"`{name}`" in TEXT or re.search(rf"^#+ .*\b{re.escape(name)}\b", TEXT, re.M)
+
+
+@pytest.mark.parametrize(
+    "kind, name", [("reproduce", n) for n in STUDIES] + [("bench", n) for n in BENCHMARKS]
+)
+def test_every_study_is_told_of(kind, name):
+    assert f"limpet {kind} {name}" in TEXT
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_told_of(name):
+    assert f"{{limpet-help}} {name}" in TEXT
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_links_out_of_the_readme_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text(encoding="utf-8"))
+    for link in links:
+        assert link.startswith("http") or (ROOT / link).exists(), link
