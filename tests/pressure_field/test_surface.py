@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
-from limpet.pressure_field.clipping import ROOM, measure
 from limpet.pressure_field.fields import (
     half_space,
     pressure_field,
     rigid_surface,
     surface_triangles,
 )
+from limpet.pressure_field.packed import CELL
+from limpet.pressure_field.polygons import AREA, CENTROID, MOST, Batch, measured
 from limpet.pressure_field.primitives import Solid, box
 from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import area
@@ -204,10 +205,17 @@ def test_a_rigid_box_flush_with_the_mesh_is_counted_once():
 
 def test_slivers_are_left_out():
     """A triangle of rounding noise has no centroid worth the name."""
-    buffer, centroid = np.zeros((2, ROOM, 3)), np.full(3, np.nan)
-    buffer[0, :3] = [[1.0, 1.0, 1.0], [1.5, 1.0, 1.0], [1.2, 1.0 + 3e-16, 1.0]]
-    assert measure(buffer, 0, 3, 0.0, 0.0, 1.0, centroid) == 0.0
-    assert np.isnan(centroid).all()
-    buffer[0, 2, 1] = 1.3
-    assert measure(buffer, 0, 3, 0.0, 0.0, 1.0, centroid) == pytest.approx(0.075)
-    assert centroid == pytest.approx(buffer[0, :3].mean(axis=0))
+    corners = np.zeros((2, MOST, 3))
+    corners[:, :3] = [[1.0, 1.0, 1.0], [1.5, 1.0, 1.0], [1.2, 1.3, 1.0]]
+    corners[0, 2, 1] = 1.0 + 3e-16
+    batch = Batch(
+        np.array([[3, 5], [4, 6]], np.int32),
+        corners,
+        np.full(2, 3, np.int32),
+        np.array([[0.0, 0.0, 1.0]] * 2),
+    )
+    cells = np.zeros((7, CELL))
+    rows, ids, start, _ = measured(batch, cells, cells, np.eye(3), np.eye(3), np.zeros(3), True)
+    assert ids.tolist() == [[4, 6]] and start.tolist() == [0, 3]
+    assert rows[0, AREA : AREA + 3] == pytest.approx([0.0, 0.0, -0.075])
+    assert rows[0, CENTROID : CENTROID + 3] == pytest.approx(corners[1, :3].mean(axis=0))
