@@ -1,13 +1,13 @@
 """Drake's hydroelastic contact as a peer: the same meshes and fields in both, faces, area, force.
 
-Drake (https://drake.mit.edu) is not needed by Limpet; `pip install drake` puts it here as well.
-Its own mug is not part of its wheel, so the mugs are ours: meshed here, given to Drake as VTK and
-OBJ, and read back from it like its own spheres and boxes.
+Limpet does not need Drake (https://drake.mit.edu); `pip install drake` puts it beside. Spheres and
+boxes are Drake's own, with its meshes; others are meshes of ours, given to Drake as VTK or OBJ and
+read back from it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from limpet.geometry.objects import mug
-from limpet.geometry.tetrahedra import coarsen, fill
-from limpet.pressure_field.extents import distance_extent, refine_walls
+from limpet.bench.things import Ball, Brick, RigidMesh, Tets, Thing
+from limpet.pressure_field.extents import distance_extent
 from limpet.pressure_field.fields import (
     Body,
     PressureField,
@@ -35,41 +34,6 @@ HALF_TURN_OF = 5.0 / 8.0  # Drake leaves out polygons whose normal is further th
 
 def available() -> bool:
     return find_spec("pydrake") is not None
-
-
-@dataclass(frozen=True)
-class Ball:
-    radius: float  # [m]
-    resolution: float  # [m] Drake's resolution_hint
-    modulus: float  # [Pa]
-
-
-@dataclass(frozen=True)
-class Brick:
-    sides: tuple[float, float, float]  # [m]
-    modulus: float  # [Pa]
-
-
-@dataclass(frozen=True)
-class Mug:
-    vertices: int  # of its surface
-    modulus: float | None  # [Pa] None: rigid
-
-    def surface(self) -> tuple[Array, Array]:
-        """Points and triangles of about even size."""
-        from manifold3d import Manifold, Mesh64
-
-        shape = mug()
-        whole = Manifold(Mesh64(shape.points, shape.triangles.astype(np.uint64)))
-        mesh = whole.refine_to_length(0.002).to_mesh64()
-        points, triangles = np.array(mesh.vert_properties[:, :3]), np.array(mesh.tri_verts)
-        return coarsen(points, triangles.astype(np.int32), self.vertices, "mug")
-
-    def tets(self) -> tuple[Array, Array]:
-        return refine_walls(*fill(*self.surface(), name="mug"), name="mug")
-
-
-Thing = Ball | Brick | Mug
 
 
 class DrakePair:
@@ -122,7 +86,7 @@ class DrakePair:
             half = 0.5 * np.array(thing.sides)
             extent = (half - np.abs(points)).min(axis=1) / half.min()
             return pressure_field(Solid(points, cells, extent), thing.modulus)
-        if thing.modulus is None:
+        if isinstance(thing, RigidMesh):
             return rigid_surface(points, cells)
         return pressure_field(distance_extent(points, cells), thing.modulus)
 
@@ -160,10 +124,10 @@ def _register(plant: Any, body: Any, thing: Thing, folder: Path) -> Any:
 
     properties = g.ProximityProperties()
     g.AddContactMaterial(None, None, CoulombFriction(0.5, 0.5), properties)
-    if thing.modulus is None:
+    if isinstance(thing, RigidMesh):
         g.AddRigidHydroelasticProperties(properties)
     else:
-        hint = thing.resolution if isinstance(thing, Ball) else 1.0  # unused but for round things
+        hint = thing.edge if isinstance(thing, Ball) else 1.0  # unused but for round things
         g.AddCompliantHydroelasticProperties(hint, thing.modulus, properties)
 
     def register(shape: Any) -> Any:
@@ -174,9 +138,12 @@ def _register(plant: Any, body: Any, thing: Thing, folder: Path) -> Any:
         return register(g.Sphere(thing.radius))
     if isinstance(thing, Brick):
         return register(g.Box(*thing.sides))
-    rigid = thing.modulus is None
-    file = folder / f"{body.name()}.{'obj' if rigid else 'vtk'}"
-    file.write_text(_obj(*thing.surface()) if rigid else _vtk(*thing.tets()))
+    if isinstance(thing, Tets):
+        file = folder / f"{body.name()}.vtk"
+        file.write_text(_vtk(thing.points, thing.tets))
+    else:
+        file = folder / f"{body.name()}.obj"
+        file.write_text(_obj(thing.points, thing.triangles))
     return register(g.Mesh(str(file)))
 
 
@@ -188,7 +155,7 @@ def _obj(points: Array, triangles: Array) -> str:
 
 def _vtk(points: Array, tets: Array) -> str:
     """Legacy VTK, all digits."""
-    lines = ["# vtk DataFile Version 3.0", "mug", "ASCII", "DATASET UNSTRUCTURED_GRID"]
+    lines = ["# vtk DataFile Version 3.0", "tets", "ASCII", "DATASET UNSTRUCTURED_GRID"]
     lines += [f"POINTS {len(points)} double"]
     lines += [f"{x!r} {y!r} {z!r}" for x, y, z in points.tolist()]
     lines += [f"CELLS {len(tets)} {5 * len(tets)}"]

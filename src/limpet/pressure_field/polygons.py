@@ -36,7 +36,7 @@ class Batch(NamedTuple):
 
     pairs: Array  # (k, 2) int32, cell of the host and of the probe
     corners: Array  # (k, MOST, 3) [m] in cyclic order, either sense
-    count: Array  # (k,) int32, corners there are; below 3 it is gone
+    sides: Array  # (k,) int32, corners there are; below 3 it is gone
     normal: Array  # (k, 3) unit, from host to probe
 
 
@@ -73,7 +73,7 @@ def equal_pressure_slices(
     """
     room = len(pairs)
     kept, corners = np.empty((room, 2), np.int32), np.empty((room, MOST, 3))
-    count, normal = np.empty(room, np.int32), np.empty((room, 3))
+    sides, normal = np.empty(room, np.int32), np.empty((room, 3))
     h, at = np.empty(4), np.empty(4, np.int32)
     up, down = np.empty(4, np.int32), np.empty(4, np.int32)
     k = 0
@@ -112,9 +112,9 @@ def equal_pressure_slices(
         mz = r[2, 0] * gx + r[2, 1] * gy + r[2, 2] * gz - sz
         size = np.sqrt(mx * mx + my * my + mz * mz)
         normal[k, 0], normal[k, 1], normal[k, 2] = mx / size, my / size, mz / size
-        kept[k, 0], kept[k, 1], count[k] = i, j, n
+        kept[k, 0], kept[k, 1], sides[k] = i, j, n
         k += 1
-    return Batch(kept[:k], corners[:k], count[:k], normal[:k])
+    return Batch(kept[:k], corners[:k], sides[:k], normal[:k])
 
 
 @njit(cache=True, error_model="numpy")
@@ -142,7 +142,7 @@ def plane_slices(pairs: Array, cells_h: Array, nx: float, ny: float, nz: float, 
     """The host's tets cut by the surface (nx, ny, nz) . x = d of a rigid half space."""
     room = len(pairs)
     kept, corners = np.empty((room, 2), np.int32), np.empty((room, MOST, 3))
-    count, normal = np.empty(room, np.int32), np.empty((room, 3))
+    sides, normal = np.empty(room, np.int32), np.empty((room, 3))
     h = np.empty(4)
     up, down = np.empty(4, np.int32), np.empty(4, np.int32)
     k = 0
@@ -172,9 +172,9 @@ def plane_slices(pairs: Array, cells_h: Array, nx: float, ny: float, nz: float, 
                 end = cells_h[i, CORNERS + 3 * b + axis]
                 corners[k, e, axis] = start + w * (end - start)
         normal[k, 0], normal[k, 1], normal[k, 2] = -nx, -ny, -nz
-        kept[k, 0], kept[k, 1], count[k] = i, pairs[pair, 1], n
+        kept[k, 0], kept[k, 1], sides[k] = i, pairs[pair, 1], n
         k += 1
-    return Batch(kept[:k], corners[:k], count[:k], normal[:k])
+    return Batch(kept[:k], corners[:k], sides[:k], normal[:k])
 
 
 @njit(cache=True, error_model="numpy")
@@ -185,11 +185,11 @@ def clip_to_host(batch: Batch, cells_h: Array, touch: float) -> None:
     or in none, as round-off will have it. It is given to the tet on the side that the normal comes
     from: once wherever the surface passes a face, as if it stood a little before it.
     """
-    pairs, corners, count, normal = batch
+    pairs, corners, sides, normal = batch
     s = np.empty(2 * MOST)
     spare = np.empty((2 * MOST, 3))
-    for k in range(len(count)):
-        i, n = pairs[k, 0], count[k]
+    for k in range(len(sides)):
+        i, n = pairs[k, 0], sides[k]
         for f in range(FACES, FACES + 16, 4):
             nx, ny, nz, d = cells_h[i, f], cells_h[i, f + 1], cells_h[i, f + 2], cells_h[i, f + 3]
             highest, lowest = -np.inf, np.inf
@@ -219,7 +219,7 @@ def clip_to_host(batch: Batch, cells_h: Array, touch: float) -> None:
                 for c in range(n):
                     for axis in range(3):
                         corners[k, c, axis] = spare[c, axis]
-        count[k] = n
+        sides[k] = n
 
 
 @njit(cache=True, error_model="numpy")
@@ -231,17 +231,17 @@ def measured(
     rh, th is the pose of the host, rp the rotation of the probe; a rigid probe has no cells.
     `swapped`: the host is body a, so the normal, from b to a, is from probe to host.
     """
-    pairs, corners, count, normal = batch
+    pairs, corners, sides, normal = batch
     polygons, vertices = 0, 0
-    for k in range(len(count)):
-        if count[k] >= 3:
-            polygons, vertices = polygons + 1, vertices + count[k]
+    for k in range(len(sides)):
+        if sides[k] >= 3:
+            polygons, vertices = polygons + 1, vertices + sides[k]
     rows, ids = np.empty((polygons, ROW)), np.empty((polygons, 2), np.int32)
     start, out = np.empty(polygons + 1, np.int32), np.empty((vertices, 4))
     soft = len(cells_p) > 0
     k, v = 0, 0
-    for b in range(len(count)):
-        n = count[b]
+    for b in range(len(sides)):
+        n = sides[b]
         if n < 3:
             continue
         # a fan about the first corner; all differences are from there

@@ -120,7 +120,8 @@ def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array) -> float:
 
     Along an axis on which the bodies' boxes overlap by w, a point in both is at most w - b inside
     the one and b inside the other, so p <= G (w - b) and p <= G' b with their steepest gradients,
-    which are taken as infinite where a body has pressure on its surface.
+    which are taken as infinite where a body has pressure on its surface. Nor is it above the
+    greatest pressure of either body.
     """
     width = np.inf
     for k in range(6):
@@ -139,7 +140,8 @@ def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array) -> float:
     if width < 0.0:
         return -1.0
     give = 1.0 / host.steepest + 1.0 / probe.steepest
-    return width / give if give > 0.0 else np.inf
+    highest = width / give if give > 0.0 else np.inf
+    return min(highest, host.boxes[0, 0, 7], probe.boxes[0, 0, 7])
 
 
 @njit(cache=True, error_model="numpy")
