@@ -7,14 +7,26 @@ import pytest
 
 from limpet.errors import LimpetError
 from limpet.pressure_field.fields import (
+    RigidSurface,
     half_space,
     pressure_field,
     rigid_surface,
     surface_triangles,
 )
 from limpet.pressure_field.packed import CELL
-from limpet.pressure_field.polygons import AREA, CENTROID, MOST, Batch, measured
-from limpet.pressure_field.primitives import Solid, box
+from limpet.pressure_field.polygons import (
+    AREA,
+    CENTROID,
+    MOST,
+    PRESSURE,
+    Batch,
+    clip_to_host,
+    equal_pressure_slices,
+    measured,
+    moved,
+    rigid_triangles,
+)
+from limpet.pressure_field.primitives import Solid, box, sphere
 from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import area
 
@@ -219,3 +231,37 @@ def test_slivers_are_left_out():
     assert ids.tolist() == [[4, 6]] and start.tolist() == [0, 3]
     assert rows[0, AREA : AREA + 3] == pytest.approx([0.0, 0.0, -0.075])
     assert rows[0, CENTROID : CENTROID + 3] == pytest.approx(corners[1, :3].mean(axis=0))
+
+
+@pytest.mark.parametrize("name", ["ball on brick", "soft ball on brick", "rigid ball in brick"])
+def test_the_search_misses_no_polygon(name):
+    """In poses from barely touching to deep, against every cell with every cell."""
+    soft = pressure_field(sphere(0.05, 0.025), 3e5)
+    one, two = (
+        {"ball on brick": ball(), "soft ball on brick": soft}.get(name, rigid_ball()),
+        brick(),
+    )
+    every = np.stack(np.meshgrid(np.arange(len(two.cells)), np.arange(len(one.cells))), axis=-1)
+    pairs = np.ascontiguousarray(every.reshape(-1, 2), dtype=np.int32)
+    rng = np.random.default_rng(5)
+    seen = 0
+    for _ in range(60):
+        way = rng.normal(size=3)
+        place = way / np.linalg.norm(way) * rng.uniform(0.02, 0.11)
+        r, t = pose(rng.normal(size=3), place)
+        found = contact_surface(one, (r, t), two, HERE)
+        x = moved(one.points, r, t)
+        if isinstance(one, RigidSurface):
+            batch, cells = rigid_triangles(pairs, one.triangles, x), one.cells[:0]
+        else:
+            cells = one.cells
+            batch = equal_pressure_slices(pairs, two.cells, cells, one.tets, x, r)
+        clip_to_host(batch, two.cells, 1e-13)
+        rows = measured(batch, two.cells, cells, r, *HERE, False)[0]
+        loaded = rows[:, PRESSURE] > 1e-9 * two.modulus  # polygons without pressure may be culled
+        wanted = rows[loaded, PRESSURE] @ rows[loaded, AREA : AREA + 3]
+        kept = found.pressure > 1e-9 * two.modulus
+        assert kept.sum() == loaded.sum()
+        assert force(found) == pytest.approx(wanted, rel=1e-9, abs=1e-6)
+        seen += len(found)
+    assert seen > 500
