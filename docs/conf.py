@@ -32,6 +32,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(numpy|collections|os|pathlib)\..+"),
     ("py:class", "Array|P|Contacts|Walls|ValveState|Trapped|Span|RingModel|Place|Memory"),
+    ("py:class", r"Pose|Field|Body|limpet\.pressure_field\..+"),
     ("py:class", r"Limit|Finder|Ended|AirBook|limpet\.record\.run\.Runnable"),
 ]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from limpet.errors import LimpetError
 from limpet.geometry.check import check_surface
-from limpet.geometry.objects import apple, can, compartment_box, drilled_plate, ring
+from limpet.geometry.objects import apple, can, compartment_box, drilled_plate, mug, ring
 from limpet.geometry.shapes import box
 from limpet.geometry.surface import volume
 from limpet.simulation import Simulation
@@ -129,3 +129,16 @@ def test_a_drilled_plate_lacks_what_was_drilled_out():
 def test_wrong_holes_are_refused(changes, message):
     with pytest.raises(LimpetError, match=message):
         drilled_plate(**changes)
+
+
+def test_a_mug_is_a_cup_with_a_handle():
+    shape = mug(radius=0.04, height=0.09, wall=0.005, handle=0.006, sides=96)
+    surface = check_surface(shape.points, shape.triangles, "mug")
+    euler = len(shape.points) - len(surface.edges) + len(shape.triangles)
+    assert euler == 0  # one hole through it: the handle's
+    wall_and_floor = np.pi * (0.04**2 * 0.09 - 0.035**2 * 0.085)
+    handle = np.pi * 0.006**2 * np.pi * 0.027  # about half of the ring is outside
+    assert volume(shape.points, shape.triangles) == pytest.approx(wall_and_floor + handle, rel=0.05)
+    assert shape.points[:, 2].min() == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(LimpetError, match="mug wall"):
+        mug(wall=0.03)

@@ -39,10 +39,11 @@ def shells(radii, rounds):
 def test_cells_hold_the_field():
     field = brick()
     cells, corners = field.cells, field.points[field.tets]
-    assert cells[:, CORNERS:PRESSURES].reshape(-1, 4, 3) == pytest.approx(corners)
+    assert cells[:, CORNERS:].reshape(-1, 4, 3) == pytest.approx(corners)
+    assert np.array_equal(cells[:, PRESSURES:FACES], field.pressure[field.tets])
     at = np.einsum("ij,ikj->ik", cells[:, SLOPE:CONSTANT], corners) + cells[:, [CONSTANT]]
     assert at == pytest.approx(field.pressure[field.tets], abs=1e-6)
-    planes = cells[:, FACES:SLOPE].reshape(-1, 4, 4)
+    planes = cells[:, FACES:CORNERS].reshape(-1, 4, 4)
     height = np.einsum("ifj,ikj->ifk", planes[:, :, :3], corners) - planes[:, :, 3:]
     volume = tet_volumes(field.points, field.tets)
     for f in range(4):

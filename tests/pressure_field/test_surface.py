@@ -6,14 +6,27 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
-from limpet.pressure_field.clipping import ROOM, measure
 from limpet.pressure_field.fields import (
+    RigidSurface,
     half_space,
     pressure_field,
     rigid_surface,
     surface_triangles,
 )
-from limpet.pressure_field.primitives import Solid, box
+from limpet.pressure_field.packed import CELL
+from limpet.pressure_field.polygons import (
+    AREA,
+    CENTROID,
+    MOST,
+    PRESSURE,
+    Batch,
+    clip_to_host,
+    equal_pressure_slices,
+    measured,
+    moved,
+    rigid_triangles,
+)
+from limpet.pressure_field.primitives import Solid, box, sphere
 from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import area
 
@@ -204,10 +217,51 @@ def test_a_rigid_box_flush_with_the_mesh_is_counted_once():
 
 def test_slivers_are_left_out():
     """A triangle of rounding noise has no centroid worth the name."""
-    buffer, centroid = np.zeros((2, ROOM, 3)), np.full(3, np.nan)
-    buffer[0, :3] = [[1.0, 1.0, 1.0], [1.5, 1.0, 1.0], [1.2, 1.0 + 3e-16, 1.0]]
-    assert measure(buffer, 0, 3, 0.0, 0.0, 1.0, centroid) == 0.0
-    assert np.isnan(centroid).all()
-    buffer[0, 2, 1] = 1.3
-    assert measure(buffer, 0, 3, 0.0, 0.0, 1.0, centroid) == pytest.approx(0.075)
-    assert centroid == pytest.approx(buffer[0, :3].mean(axis=0))
+    corners = np.zeros((2, MOST, 3))
+    corners[:, :3] = [[1.0, 1.0, 1.0], [1.5, 1.0, 1.0], [1.2, 1.3, 1.0]]
+    corners[0, 2, 1] = 1.0 + 3e-16
+    batch = Batch(
+        np.array([[3, 5], [4, 6]], np.int32),
+        corners,
+        np.full(2, 3, np.int32),
+        np.array([[0.0, 0.0, 1.0]] * 2),
+    )
+    cells = np.zeros((7, CELL))
+    rows, ids, start, _ = measured(batch, cells, cells, np.eye(3), np.eye(3), np.zeros(3), True)
+    assert ids.tolist() == [[4, 6]] and start.tolist() == [0, 3]
+    assert rows[0, AREA : AREA + 3] == pytest.approx([0.0, 0.0, -0.075])
+    assert rows[0, CENTROID : CENTROID + 3] == pytest.approx(corners[1, :3].mean(axis=0))
+
+
+@pytest.mark.parametrize("name", ["ball on brick", "soft ball on brick", "rigid ball in brick"])
+def test_the_search_misses_no_polygon(name):
+    """In poses from barely touching to deep, against every cell with every cell."""
+    soft = pressure_field(sphere(0.05, 0.025), 3e5)
+    one, two = (
+        {"ball on brick": ball(), "soft ball on brick": soft}.get(name, rigid_ball()),
+        brick(),
+    )
+    every = np.stack(np.meshgrid(np.arange(len(two.cells)), np.arange(len(one.cells))), axis=-1)
+    pairs = np.ascontiguousarray(every.reshape(-1, 2), dtype=np.int32)
+    rng = np.random.default_rng(5)
+    seen = 0
+    for _ in range(60):
+        way = rng.normal(size=3)
+        place = way / np.linalg.norm(way) * rng.uniform(0.02, 0.11)
+        r, t = pose(rng.normal(size=3), place)
+        found = contact_surface(one, (r, t), two, HERE)
+        x = moved(one.points, r, t)
+        if isinstance(one, RigidSurface):
+            batch, cells = rigid_triangles(pairs, one.triangles, x), one.cells[:0]
+        else:
+            cells = one.cells
+            batch = equal_pressure_slices(pairs, two.cells, cells, one.tets, x, r)
+        clip_to_host(batch, two.cells, 1e-13)
+        rows = measured(batch, two.cells, cells, r, *HERE, False)[0]
+        loaded = rows[:, PRESSURE] > 1e-9 * two.modulus  # polygons without pressure may be culled
+        wanted = rows[loaded, PRESSURE] @ rows[loaded, AREA : AREA + 3]
+        kept = found.pressure > 1e-9 * two.modulus
+        assert kept.sum() == loaded.sum()
+        assert force(found) == pytest.approx(wanted, rel=1e-9, abs=1e-6)
+        seen += len(found)
+    assert seen > 500

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from manifold3d import Manifold, OpType
+from manifold3d import CrossSection, Manifold, OpType
 from scipy.spatial import ConvexHull
 
 from limpet.errors import LimpetError, require_positive
@@ -144,6 +144,31 @@ def compartment_box(
             y = -width / 2.0 + wall + j * (rooms[1] + wall)
             box = Manifold.batch_boolean([box, room.translate((x, y, wall))], OpType.Subtract)
     return RigidShape("compartment box", *arrays(box))
+
+
+def mug(
+    radius: float = 0.04,
+    height: float = 0.09,
+    wall: float = 0.005,
+    handle: float = 0.006,  # [m] half the thickness of the handle
+    sides: int = 48,
+) -> RigidShape:
+    """A mug that stands on z = 0, open above, its round handle along x; sizes are those outside."""
+    sizes = (("radius", radius), ("height", height), ("wall", wall), ("handle", handle))
+    for label, value in sizes:
+        require_positive(f"mug {label}", value, " m")
+    sides = _sides("mug", sides)
+    reach = 0.3 * height  # [m] of the handle's middle line from its centre, in the wall
+    if wall >= min(radius, height) / 2.0 or handle >= reach / 2.0:
+        raise LimpetError(
+            f"mug wall = {wall:g} m, handle = {handle:g} m: expected the wall below "
+            f"{min(radius, height) / 2.0:.3g} m and the handle below {reach / 2.0:.3g} m"
+        )
+    outer = Manifold.cylinder(height, radius, radius, sides)
+    hollow = Manifold.cylinder(height, radius - wall, radius - wall, sides).translate((0, 0, wall))
+    ring = CrossSection.circle(handle, max(sides // 3, 6)).translate((reach, 0.0))
+    grip = ring.revolve(sides).rotate((90.0, 0.0, 0.0)).translate((radius, 0.0, height / 2.0))
+    return RigidShape("mug", *arrays((outer + grip) - hollow))
 
 
 def drilled_plate(

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.pressure_field.clipping import clip
 from limpet.pressure_field.fields import Body, HalfSpace, PressureField
-from limpet.pressure_field.packed import FACES, SLOPE
+from limpet.pressure_field.packed import CORNERS, FACES, SLOPE
 from limpet.pressure_field.surface import Pose
 
 Array = np.ndarray
@@ -51,7 +50,7 @@ def _parts(body: Body, pose: Pose) -> Parts:
         sign = np.ones(len(body.tets))
         corners = body.points[body.tets]
         planes, slope = (
-            body.cells[:, FACES:SLOPE].reshape(-1, 4, 4),
+            body.cells[:, FACES:CORNERS].reshape(-1, 4, 4),
             body.cells[:, SLOPE : SLOPE + 4],
         )
         slope = np.column_stack([slope[:, :3] @ rotation.T, slope[:, 3]])
@@ -170,7 +169,7 @@ def _integral(
                 same = nx * planes[g, 0] + ny * planes[g, 1] + nz * planes[g, 2] > 0.0
                 n = n if same and f < g else 0
             else:
-                which, n = clip(buffer, which, n, distance)
+                which, n = _clip(buffer, which, n, distance)
         for i in range(2, n):
             ax, ay, az = _from_first(buffer, which, i - 1)
             bx, by, bz = _from_first(buffer, which, i)
@@ -192,3 +191,24 @@ def _from_first(buffer: Array, which: int, i: int) -> tuple[float, float, float]
         buffer[which, i, 1] - buffer[which, 0, 1],
         buffer[which, i, 2] - buffer[which, 0, 2],
     )
+
+
+@njit(cache=True)
+def _clip(buffer: Array, which: int, n: int, distance: Array) -> tuple[int, int]:
+    """Keep of a polygon what has a distance of at most 0 from a plane; from one half of the buffer
+    to the other."""
+    other, count, before = 1 - which, 0, n - 1
+    for i in range(n):
+        a, b = distance[before], distance[i]
+        if (a > 0.0) != (b > 0.0):
+            w = a / (a - b)
+            for c in range(3):
+                start = buffer[which, before, c]
+                buffer[other, count, c] = start + w * (buffer[which, i, c] - start)
+            count += 1
+        if b <= 0.0:
+            for c in range(3):
+                buffer[other, count, c] = buffer[which, i, c]
+            count += 1
+        before = i
+    return other, count

@@ -16,9 +16,9 @@ from limpet.errors import LimpetError, MeshError, require_positive
 from limpet.geometry.check import check_surface
 from limpet.geometry.shapes import outer_faces
 from limpet.geometry.tetrahedra import tet_volumes
-from limpet.pressure_field.packed import pack
+from limpet.pressure_field.packed import CELL, pack, pack_half_space, pack_triangles
 from limpet.pressure_field.primitives import Solid
-from limpet.pressure_field.tree import Boxes, tet_boxes, triangle_boxes
+from limpet.pressure_field.tree import Boxes, leaf_order, tet_boxes, triangle_boxes
 
 Array = np.ndarray
 
@@ -30,7 +30,7 @@ class PressureField:
     """A compliant body: piecewise linear pressure on tetrahedra."""
 
     points: Array  # (n, 3) [m]
-    tets: Array  # (m, 4) int32, of positive volume
+    tets: Array  # (m, 4) int32, of positive volume, neighbours near each other
     pressure: Array  # (n,) [Pa]
     modulus: float  # [Pa] pressure at extent 1
     gradient: Array  # (m, 3) [Pa/m]
@@ -45,6 +45,7 @@ class RigidSurface:
 
     points: Array  # (n, 3) [m]
     triangles: Array  # (m, 3) int32, outward
+    cells: Array  # (m, CELL) what the search reads of a triangle
     boxes: Boxes
 
 
@@ -56,6 +57,7 @@ class HalfSpace:
     offset: float  # [m]
     stiffness: float  # [Pa/m] inf: rigid
     thickness: float  # [m] depth at which the extent is 1; inf if rigid
+    cell: Array  # (1, CELL) as the cells of a field; (0, CELL) if rigid
 
     @property
     def modulus(self) -> float:
@@ -80,6 +82,7 @@ def pressure_field(
     require_positive(f"{name} modulus", modulus, " Pa", "a rigid body is a RigidSurface")
     points, tets, extent = solid
     points, tets = check_tets(points, tets, name)
+    tets = tets[leaf_order(points[tets].min(axis=1), points[tets].max(axis=1))]
     pressure = modulus * np.asarray(extent if mapping is None else mapping(extent), dtype=float)
     if pressure.shape != (len(points),):
         raise LimpetError(
@@ -115,9 +118,12 @@ def pressure_field(
 def rigid_surface(points: Array, triangles: Array, name: str = "surface") -> RigidSurface:
     """A rigid body from its closed, outward surface."""
     check_surface(points, triangles, name)
+    corners = np.asarray(points)[triangles]
+    triangles = np.asarray(triangles)[leaf_order(corners.min(axis=1), corners.max(axis=1))]
     points = np.ascontiguousarray(points, dtype=np.float64)
     triangles = np.ascontiguousarray(triangles, dtype=np.int32)
-    return RigidSurface(points, triangles, triangle_boxes(points[triangles]))
+    cells = pack_triangles(points, triangles)
+    return RigidSurface(points, triangles, cells, triangle_boxes(points[triangles]))
 
 
 def half_space(
@@ -137,10 +143,12 @@ def half_space(
             "or none (rigid)"
         )
     if modulus is None or thickness is None:
-        return HalfSpace(direction / size, offset, np.inf, np.inf)
+        return HalfSpace(direction / size, offset, np.inf, np.inf, np.empty((0, CELL)))
     require_positive("half space modulus", modulus, " Pa")
     require_positive("half space thickness", thickness, " m")
-    return HalfSpace(direction / size, offset, modulus / thickness, thickness)
+    stiffness = modulus / thickness
+    cell = pack_half_space(direction / size, offset, stiffness, thickness)
+    return HalfSpace(direction / size, offset, stiffness, thickness, cell)
 
 
 def surface_triangles(tets: Array) -> Array:

@@ -1,37 +1,46 @@
-"""The kernels behind contact_surface, for each kind of pair: one row of numbers a polygon."""
+"""The kernels behind contact_surface: from pairs of cells to polygons, phase by phase.
+
+One body, the host, stays in its own frame; the other, the probe, is brought there. Every phase goes
+over all pairs at once: slice the probe's tets by the planes of equal pressure (or take a rigid
+probe's triangles), clip to the host's tets, measure and hand over in the world's frame. Kernels
+are not called for single polygons: handing arrays to a function costs as much as the work in it.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from limpet.pressure_field.clipping import ROOM, clip_to_plane, clip_to_tet, measure, slice_tet
-from limpet.pressure_field.packed import CONSTANT, CORNERS, PRESSURES, SCALE, SLOPE
-from limpet.pressure_field.tree import DEPTH, Boxes, near_pairs
+from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, PRESSURES, SCALE, SLOPE
 
 Array = np.ndarray
 Found = tuple[Array, Array, Array, Array]
-Vec = tuple[float, float, float]
 
 # Pressures that differ by less than this share of the terms they are summed from are equal. Equal
 # over a volume, or on a face, the probe's counts as the higher: the tie is broken the same way
 # everywhere, so that the surface stays closed and the energy is kept.
 EQUAL = 1e-13
-TOUCH = 1e-12  # distance from a plane over the host's size, below which a polygon lies in it
+# A polygon is left out when its area is below this share of the sum of its squared edges. Its
+# force is below round-off, and its centroid would be a division of noise by noise.
+SLIVER = 1e-13
+MOST = 8  # corners of a polygon: four of a slice, one more for each face that clips it
 
 # Columns of a polygon's row: normal times area, centroid, pressure there, gradients of both.
 AREA, CENTROID, PRESSURE, OF_PROBE, OF_HOST, ROW = 0, 3, 6, 7, 10, 13
-CORNERS_MOST = 8  # of a polygon: four of a slice, one more for each face that clips it
-
-STIFF = (0.0, 0.0, 0.0)  # stands for the gradient of a rigid body
 
 
-@njit(cache=True)
-def _size(boxes: Boxes) -> float:
-    return boxes.boxes[0, 0, 3] + boxes.boxes[0, 0, 4] + boxes.boxes[0, 0, 5]
+class Batch(NamedTuple):
+    """Polygons under way, in the host's frame."""
+
+    pairs: Array  # (k, 2) int32, cell of the host and of the probe
+    corners: Array  # (k, MOST, 3) [m] in cyclic order, either sense
+    sides: Array  # (k,) int32, corners there are; below 3 it is gone
+    normal: Array  # (k, 3) unit, from host to probe
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def relative(rh: Array, th: Array, rp: Array, tp: Array) -> tuple[Array, Array]:
     """Rotation and translation from the probe's frame to the host's."""
     r, t = np.empty((3, 3)), np.empty(3)
@@ -43,7 +52,7 @@ def relative(rh: Array, th: Array, rp: Array, tp: Array) -> tuple[Array, Array]:
     return r, t
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def moved(x: Array, r: Array, t: Array) -> Array:
     """Points x (n, 3) turned by r, then shifted by t."""
     out = np.empty_like(x)
@@ -53,288 +62,228 @@ def moved(x: Array, r: Array, t: Array) -> Array:
     return out
 
 
-@njit(cache=True)
-def _turned(r: Array, x: float, y: float, z: float) -> tuple[float, float, float]:
-    return (
-        r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
-        r[1, 0] * x + r[1, 1] * y + r[1, 2] * z,
-        r[2, 0] * x + r[2, 1] * y + r[2, 2] * z,
-    )
+@njit(cache=True, error_model="numpy")
+def equal_pressure_slices(
+    pairs: Array, cells_h: Array, cells_p: Array, tets: Array, x: Array, r: Array
+) -> Batch:
+    """The probe's tets, with vertices x (n, 3) in the host's frame, cut where pressures are equal.
 
-
-@njit(cache=True)
-def _room(most: int) -> Found:
-    """For so many polygons. Pages that are never written to cost nothing."""
-    rows, cells = np.empty((most, ROW)), np.empty((most, 2), np.int32)
-    return rows, cells, np.empty(most + 1, np.int32), np.empty((CORNERS_MOST * most, 4))
-
-
-@njit(cache=True)
-def _write(
-    buffer: Array, which: int, n: int, normal: Vec,
-    p: tuple[float, float, float, float],
-    found: Found, k: int, v: int, swapped: bool, centroid: Array,
-) -> int:  # fmt: skip
-    """Write a polygon of n corners, unit normal from host to probe, pressure p[:3] . x + p[3].
-
-    Returns the number of corners there are then: still v if it is a sliver.
+    h is how much the probe's pressure is above the host's; it is linear (F X-B), and a corner with
+    h = 0 counts as above.
     """
-    rows, _, start, corners = found
-    mx, my, mz = normal
-    area = measure(buffer, which, n, mx, my, mz, centroid)
-    if area == 0.0:
-        return v
-    size = -abs(area) if swapped else abs(area)  # the normal goes from body b to body a
-    rows[k, AREA], rows[k, AREA + 1], rows[k, AREA + 2] = size * mx, size * my, size * mz
-    cx, cy, cz = centroid[0], centroid[1], centroid[2]
-    rows[k, CENTROID], rows[k, CENTROID + 1], rows[k, CENTROID + 2] = cx, cy, cz
-    rows[k, PRESSURE] = max(p[0] * cx + p[1] * cy + p[2] * cz + p[3], 0.0)
-    clockwise = (area < 0.0) != swapped
-    for i in range(n):
-        at = v + (n - 1 - i if clockwise else i)
-        px, py, pz = buffer[which, i, 0], buffer[which, i, 1], buffer[which, i, 2]
-        corners[at, 0], corners[at, 1], corners[at, 2] = px, py, pz
-        corners[at, 3] = max(p[0] * px + p[1] * py + p[2] * pz + p[3], 0.0)
-    start[k] = v
-    return v + n
-
-
-@njit(cache=True)
-def _label(
-    found: Found, k: int, i: int, j: int, of_probe: Vec, of_host: Vec, swapped: bool
-) -> None:
-    """Gradients and cells (i of the host, j of the probe) of polygon k."""
-    rows, cells, _, _ = found
-    for c in range(3):
-        rows[k, OF_PROBE + c], rows[k, OF_HOST + c] = of_probe[c], of_host[c]
-    cells[k, 0], cells[k, 1] = (i, j) if swapped else (j, i)
-
-
-@njit(cache=True)
-def _to_world(found: Found, k: int, v: int, r: Array, t: Array) -> Found:
-    """The k polygons with v corners, out of the host's frame."""
-    rows, cells, start, corners = found
-    start[k] = v
-    for i in range(k):
-        for at in (AREA, CENTROID, OF_PROBE, OF_HOST):
-            x, y, z = _turned(r, rows[i, at], rows[i, at + 1], rows[i, at + 2])
-            rows[i, at], rows[i, at + 1], rows[i, at + 2] = x, y, z
-        for c in range(3):
-            rows[i, CENTROID + c] += t[c]
-    for i in range(v):
-        x, y, z = _turned(r, corners[i, 0], corners[i, 1], corners[i, 2])
-        corners[i, 0], corners[i, 1], corners[i, 2] = x + t[0], y + t[1], z + t[2]
-    # copies: the room was for many more
-    return rows[:k].copy(), cells[:k].copy(), start[: k + 1].copy(), corners[:v].copy()
-
-
-@njit(cache=True)
-def field_field(
-    cells_h: Array, boxes_h: Boxes, points: Array, tets: Array, cells_p: Array, boxes_p: Boxes,
-    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
-) -> Found:  # fmt: skip
-    """Tets of the host against tets of the probe."""
-    r, t = relative(rh, th, rp, tp)
-    pairs = near_pairs(boxes_h, boxes_p, r, t, False)
-    found, k, v = field_field_polygons(
-        pairs, cells_h, boxes_h, points, tets, cells_p, r, t, swapped
-    )
-    return _to_world(found, k, v, rh, th)
-
-
-@njit(cache=True)
-def field_field_polygons(
-    pairs: Array, cells_h: Array, boxes_h: Boxes, points: Array, tets: Array, cells_p: Array,
-    r: Array, t: Array, swapped: bool,
-) -> tuple[Found, int, int]:  # fmt: skip
-    """The polygons of the pairs (k, 2), in the host's frame; their number and that of corners."""
-    touch = TOUCH * _size(boxes_h)
-    moved_points = moved(points, r, t)
-    found = _room(len(pairs))
-    buffer, distance, centroid = np.empty((2, ROOM, 3)), np.empty(ROOM), np.empty(3)
-    x, h = np.empty((4, 3)), np.empty(4)
-    k, v = 0, 0
-    for pair in range(len(pairs)):
+    room = len(pairs)
+    kept, corners = np.empty((room, 2), np.int32), np.empty((room, MOST, 3))
+    sides, normal = np.empty(room, np.int32), np.empty((room, 3))
+    h, at = np.empty(4), np.empty(4, np.int32)
+    up, down = np.empty(4, np.int32), np.empty(4, np.int32)
+    k = 0
+    for pair in range(room):
         i, j = pairs[pair, 0], pairs[pair, 1]
-        sx, sy, sz, s0 = (
-            cells_h[i, SLOPE],
-            cells_h[i, SLOPE + 1],
-            cells_h[i, SLOPE + 2],
-            cells_h[i, CONSTANT],
-        )
+        sx, sy, sz = cells_h[i, SLOPE], cells_h[i, SLOPE + 1], cells_h[i, SLOPE + 2]
         equal = EQUAL * (cells_h[i, SCALE] + cells_p[j, SCALE])
-        above = 0
+        above, below = 0, 0
         for c in range(4):
-            at = tets[j, c]
-            px, py, pz = moved_points[at, 0], moved_points[at, 1], moved_points[at, 2]
-            x[c, 0], x[c, 1], x[c, 2] = px, py, pz
-            more = cells_p[j, PRESSURES + c] - (sx * px + sy * py + sz * pz + s0)
-            h[c] = 0.0 if abs(more) <= equal else more
-            above += h[c] >= 0.0
-        if above == 0 or above == 4:
+            v = tets[j, c]
+            p = sx * x[v, 0] + sy * x[v, 1] + sz * x[v, 2] + cells_h[i, CONSTANT]
+            more = cells_p[j, PRESSURES + c] - p
+            at[c], h[c] = v, more if abs(more) > equal else 0.0
+            if h[c] >= 0.0:
+                up[above] = c
+                above += 1
+            else:
+                down[below] = c
+                below += 1
+        if above == 0 or below == 0:
             continue
-        n = slice_tet(x, h, buffer)
-        gx, gy, gz = _turned(r, cells_p[j, SLOPE], cells_p[j, SLOPE + 1], cells_p[j, SLOPE + 2])
-        mx, my, mz = gx - sx, gy - sy, gz - sz
+        n = 4 if above == 2 else 3
+        for e in range(n):
+            # round the slice: each corner shares a face with the next
+            if above == 2:
+                a, b = up[e >> 1], down[((e + 1) >> 1) & 1]
+            else:
+                a, b = (up[0], down[e]) if above == 1 else (up[e], down[0])
+            w = h[a] / (h[a] - h[b])
+            for axis in range(3):
+                start = x[at[a], axis]
+                corners[k, e, axis] = start + w * (x[at[b], axis] - start)
+        gx, gy, gz = cells_p[j, SLOPE], cells_p[j, SLOPE + 1], cells_p[j, SLOPE + 2]
+        mx = r[0, 0] * gx + r[0, 1] * gy + r[0, 2] * gz - sx
+        my = r[1, 0] * gx + r[1, 1] * gy + r[1, 2] * gz - sy
+        mz = r[2, 0] * gx + r[2, 1] * gy + r[2, 2] * gz - sz
         size = np.sqrt(mx * mx + my * my + mz * mz)
-        mx, my, mz = mx / size, my / size, mz / size
-        which, n = clip_to_tet(buffer, n, cells_h, i, mx, my, mz, touch, distance)
-        if n < 3:
-            continue
-        end = _write(
-            buffer, which, n, (mx, my, mz), (sx, sy, sz, s0), found, k, v, swapped, centroid
-        )
-        if end == v:
-            continue
-        _label(found, k, i, j, (gx, gy, gz), (sx, sy, sz), swapped)
-        k, v = k + 1, end
-    return found, k, v
+        normal[k, 0], normal[k, 1], normal[k, 2] = mx / size, my / size, mz / size
+        kept[k, 0], kept[k, 1], sides[k] = i, j, n
+        k += 1
+    return Batch(kept[:k], corners[:k], sides[:k], normal[:k])
 
 
-@njit(cache=True)
-def field_rigid(
-    cells_h: Array, boxes_h: Boxes, points: Array, triangles: Array, boxes_p: Boxes,
-    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
-) -> Found:  # fmt: skip
-    """Tets of the host against triangles of a rigid probe."""
-    r, t = relative(rh, th, rp, tp)
-    pairs = near_pairs(boxes_h, boxes_p, r, t, False)
-    touch = TOUCH * _size(boxes_h)
-    moved_points = moved(points, r, t)
-    found = _room(len(pairs))
-    buffer, distance, centroid = np.empty((2, ROOM, 3)), np.empty(ROOM), np.empty(3)
-    k, v = 0, 0
-    for pair in range(len(pairs)):
-        i, j = pairs[pair, 0], pairs[pair, 1]
+@njit(cache=True, error_model="numpy")
+def rigid_triangles(pairs: Array, triangles: Array, x: Array) -> Batch:
+    """The triangles of a rigid probe, with vertices x (n, 3) in the host's frame."""
+    k = len(pairs)
+    corners, normal = np.empty((k, MOST, 3)), np.empty((k, 3))
+    for pair in range(k):
+        t = pairs[pair, 1]
         for c in range(3):
             for axis in range(3):
-                buffer[0, c, axis] = moved_points[triangles[j, c], axis]
-        mx, my, mz = _inward(buffer)
-        which, n = clip_to_tet(buffer, 3, cells_h, i, mx, my, mz, touch, distance)
-        if n < 3:
-            continue
-        sx, sy, sz, s0 = (
-            cells_h[i, SLOPE],
-            cells_h[i, SLOPE + 1],
-            cells_h[i, SLOPE + 2],
-            cells_h[i, CONSTANT],
-        )
-        end = _write(
-            buffer, which, n, (mx, my, mz), (sx, sy, sz, s0), found, k, v, swapped, centroid
-        )
-        if end == v:
-            continue
-        _label(found, k, i, j, STIFF, (sx, sy, sz), swapped)
-        k, v = k + 1, end
-    return _to_world(found, k, v, rh, th)
+                corners[pair, c, axis] = x[triangles[t, c], axis]
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        # into the body that the triangle bounds
+        nx, ny, nz = uz * vy - uy * vz, ux * vz - uz * vx, uy * vx - ux * vy
+        size = np.sqrt(nx * nx + ny * ny + nz * nz)
+        normal[pair, 0], normal[pair, 1], normal[pair, 2] = nx / size, ny / size, nz / size
+    return Batch(pairs, corners, np.full(k, 3, np.int32), normal)
 
 
-@njit(cache=True)
-def _inward(buffer: Array) -> tuple[float, float, float]:
-    """Unit normal of the triangle in the first half, into the body it bounds."""
-    ax, ay, az = (
-        buffer[0, 1, 0] - buffer[0, 0, 0],
-        buffer[0, 1, 1] - buffer[0, 0, 1],
-        buffer[0, 1, 2] - buffer[0, 0, 2],
-    )
-    bx, by, bz = (
-        buffer[0, 2, 0] - buffer[0, 0, 0],
-        buffer[0, 2, 1] - buffer[0, 0, 1],
-        buffer[0, 2, 2] - buffer[0, 0, 2],
-    )
-    nx, ny, nz = az * by - ay * bz, ax * bz - az * bx, ay * bx - ax * by
-    size = np.sqrt(nx * nx + ny * ny + nz * nz)
-    return nx / size, ny / size, nz / size
-
-
-@njit(cache=True)
-def field_half_space(
-    cells_h: Array, boxes_h: Boxes, normal: Array, offset: float, stiffness: float,
-    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
-) -> Found:  # fmt: skip
-    """Tets of the host against a half space, rigid if its stiffness is infinite."""
-    r, t = relative(rh, th, rp, tp)
-    nx, ny, nz = _turned(r, normal[0], normal[1], normal[2])
-    d = offset + nx * t[0] + ny * t[1] + nz * t[2]
-    rigid = np.isinf(stiffness)
-    boxes, links = boxes_h.boxes[0], boxes_h.links
-    found = _room(len(cells_h))
-    buffer, distance, centroid = np.empty((2, ROOM, 3)), np.empty(ROOM), np.empty(3)
-    x, h = np.empty((4, 3)), np.empty(4)
-    stack = np.empty(2 * DEPTH, np.int32)
-    stack[0] = 0
-    waiting, k, v = 1, 0, 0
-    while waiting > 0:
-        waiting -= 1
-        node = stack[waiting]
-        height = nx * boxes[node, 0] + ny * boxes[node, 1] + nz * boxes[node, 2] - d
-        reach = abs(nx) * boxes[node, 3] + abs(ny) * boxes[node, 4] + abs(nz) * boxes[node, 5]
-        if height > reach or (rigid and height < -reach):
-            continue
-        if links[node, 0] >= 0:
-            stack[waiting], stack[waiting + 1] = links[node, 0], node + 1
-            waiting += 2
-            continue
-        i = links[node, 1]
-        sx, sy, sz, s0 = (
-            cells_h[i, SLOPE],
-            cells_h[i, SLOPE + 1],
-            cells_h[i, SLOPE + 2],
-            cells_h[i, CONSTANT],
-        )
-        equal = EQUAL * (cells_h[i, SCALE] + stiffness * (abs(d) + reach))
+@njit(cache=True, error_model="numpy")
+def plane_slices(pairs: Array, cells_h: Array, nx: float, ny: float, nz: float, d: float) -> Batch:
+    """The host's tets cut by the surface (nx, ny, nz) . x = d of a rigid half space."""
+    room = len(pairs)
+    kept, corners = np.empty((room, 2), np.int32), np.empty((room, MOST, 3))
+    sides, normal = np.empty(room, np.int32), np.empty((room, 3))
+    h = np.empty(4)
+    up, down = np.empty(4, np.int32), np.empty(4, np.int32)
+    k = 0
+    for pair in range(room):
+        i = pairs[pair, 0]
+        above, below = 0, 0
         for c in range(4):
+            at = CORNERS + 3 * c
+            h[c] = d - (nx * cells_h[i, at] + ny * cells_h[i, at + 1] + nz * cells_h[i, at + 2])
+            if h[c] >= 0.0:
+                up[above] = c
+                above += 1
+            else:
+                down[below] = c
+                below += 1
+        if above == 0 or below == 0:
+            continue
+        n = 4 if above == 2 else 3
+        for e in range(n):
+            if above == 2:
+                a, b = up[e >> 1], down[((e + 1) >> 1) & 1]
+            else:
+                a, b = (up[0], down[e]) if above == 1 else (up[e], down[0])
+            w = h[a] / (h[a] - h[b])
             for axis in range(3):
-                x[c, axis] = cells_h[i, CORNERS + 3 * c + axis]
-            depth = d - (nx * x[c, 0] + ny * x[c, 1] + nz * x[c, 2])
-            more = depth if rigid else stiffness * depth - cells_h[i, PRESSURES + c]
-            h[c] = 0.0 if not rigid and abs(more) <= equal else more
-        n = slice_tet(x, h, buffer)
-        if n == 0:
-            continue
-        mx, my, mz, which = -nx, -ny, -nz, 0
-        if not rigid:
-            mx, my, mz = -stiffness * nx - sx, -stiffness * ny - sy, -stiffness * nz - sz
-            size = np.sqrt(mx * mx + my * my + mz * mz)
-            mx, my, mz = mx / size, my / size, mz / size
-            which, n = clip_to_plane(buffer, 0, n, nx, ny, nz, d, distance)
-        if n < 3:
-            continue
-        end = _write(
-            buffer, which, n, (mx, my, mz), (sx, sy, sz, s0), found, k, v, swapped, centroid
-        )
-        if end == v:
-            continue
-        g = STIFF if rigid else (-stiffness * nx, -stiffness * ny, -stiffness * nz)
-        _label(found, k, i, -1, g, (sx, sy, sz), swapped)
-        k, v = k + 1, end
-    return _to_world(found, k, v, rh, th)
+                start = cells_h[i, CORNERS + 3 * a + axis]
+                end = cells_h[i, CORNERS + 3 * b + axis]
+                corners[k, e, axis] = start + w * (end - start)
+        normal[k, 0], normal[k, 1], normal[k, 2] = -nx, -ny, -nz
+        kept[k, 0], kept[k, 1], sides[k] = i, pairs[pair, 1], n
+        k += 1
+    return Batch(kept[:k], corners[:k], sides[:k], normal[:k])
 
 
-@njit(cache=True)
-def half_space_rigid(
-    normal: Array, offset: float, stiffness: float, points: Array, triangles: Array,
-    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
-) -> Found:  # fmt: skip
-    """A compliant half space, the host, against the triangles of a rigid probe."""
-    r, t = relative(rh, th, rp, tp)
-    x = moved(points, r, t)
-    nx, ny, nz = normal[0], normal[1], normal[2]
-    found = _room(len(triangles))
-    buffer, distance, centroid = np.empty((2, ROOM, 3)), np.empty(ROOM), np.empty(3)
+@njit(cache=True, error_model="numpy")
+def clip_to_host(batch: Batch, cells_h: Array, touch: float) -> None:
+    """Clip each polygon to its host's tet (Sutherland and Hodgman), in place.
+
+    A polygon within `touch` [m] of the plane of a face would be found in both tets that share it,
+    or in none, as round-off will have it. It is given to the tet on the side that the normal comes
+    from: once wherever the surface passes a face, as if it stood a little before it.
+    """
+    pairs, corners, sides, normal = batch
+    s = np.empty(2 * MOST)
+    spare = np.empty((2 * MOST, 3))
+    for k in range(len(sides)):
+        i, n = pairs[k, 0], sides[k]
+        for f in range(FACES, FACES + 16, 4):
+            nx, ny, nz, d = cells_h[i, f], cells_h[i, f + 1], cells_h[i, f + 2], cells_h[i, f + 3]
+            highest, lowest = -np.inf, np.inf
+            for c in range(n):
+                s[c] = nx * corners[k, c, 0] + ny * corners[k, c, 1] + nz * corners[k, c, 2] - d
+                highest, lowest = max(highest, s[c]), min(lowest, s[c])
+            if lowest > -touch:
+                along = nx * normal[k, 0] + ny * normal[k, 1] + nz * normal[k, 2]
+                if highest >= touch or along <= 0.0:
+                    n = 0
+                    break
+            elif highest > 0.0:
+                m, before = 0, n - 1
+                for c in range(n):
+                    if (s[before] > 0.0) != (s[c] > 0.0):
+                        w = s[before] / (s[before] - s[c])
+                        for axis in range(3):
+                            start = corners[k, before, axis]
+                            spare[m, axis] = start + w * (corners[k, c, axis] - start)
+                        m += 1
+                    if s[c] <= 0.0:
+                        for axis in range(3):
+                            spare[m, axis] = corners[k, c, axis]
+                        m += 1
+                    before = c
+                n = min(m, MOST)  # a convex polygon never has more
+                for c in range(n):
+                    for axis in range(3):
+                        corners[k, c, axis] = spare[c, axis]
+        sides[k] = n
+
+
+@njit(cache=True, error_model="numpy")
+def measured(
+    batch: Batch, cells_h: Array, cells_p: Array, rp: Array, rh: Array, th: Array, swapped: bool
+) -> Found:
+    """Area, centroid, pressure and gradients of what is left, in the world's frame.
+
+    rh, th is the pose of the host, rp the rotation of the probe; a rigid probe has no cells.
+    `swapped`: the host is body a, so the normal, from b to a, is from probe to host.
+    """
+    pairs, corners, sides, normal = batch
+    polygons, vertices = 0, 0
+    for k in range(len(sides)):
+        if sides[k] >= 3:
+            polygons, vertices = polygons + 1, vertices + sides[k]
+    rows, ids = np.empty((polygons, ROW)), np.empty((polygons, 2), np.int32)
+    start, out = np.empty(polygons + 1, np.int32), np.empty((vertices, 4))
+    soft = len(cells_p) > 0
     k, v = 0, 0
-    sx, sy, sz, s0 = -stiffness * nx, -stiffness * ny, -stiffness * nz, stiffness * offset
-    for j in range(len(triangles)):
-        for c in range(3):
-            for axis in range(3):
-                buffer[0, c, axis] = x[triangles[j, c], axis]
-        which, n = clip_to_plane(buffer, 0, 3, nx, ny, nz, offset, distance)
+    for b in range(len(sides)):
+        n = sides[b]
         if n < 3:
             continue
-        m = _inward(buffer)
-        end = _write(buffer, which, n, m, (sx, sy, sz, s0), found, k, v, swapped, centroid)
-        if end == v:
+        # a fan about the first corner; all differences are from there
+        mx, my, mz = normal[b, 0], normal[b, 1], normal[b, 2]
+        x0, y0, z0 = corners[b, 0, 0], corners[b, 0, 1], corners[b, 0, 2]
+        area, cx, cy, cz = 0.0, 0.0, 0.0, 0.0
+        ux, uy, uz = corners[b, 1, 0] - x0, corners[b, 1, 1] - y0, corners[b, 1, 2] - z0
+        squares = ux * ux + uy * uy + uz * uz
+        for c in range(2, n):
+            vx, vy, vz = corners[b, c, 0] - x0, corners[b, c, 1] - y0, corners[b, c, 2] - z0
+            squares += (vx - ux) ** 2 + (vy - uy) ** 2 + (vz - uz) ** 2
+            twice = mx * (uy * vz - uz * vy) + my * (uz * vx - ux * vz) + mz * (ux * vy - uy * vx)
+            area += twice
+            cx, cy, cz = cx + twice * (ux + vx), cy + twice * (uy + vy), cz + twice * (uz + vz)
+            ux, uy, uz = vx, vy, vz
+        squares += ux * ux + uy * uy + uz * uz
+        if abs(area) <= 2.0 * SLIVER * squares:
             continue
-        _label(found, k, -1, j, STIFF, (sx, sy, sz), swapped)
-        k, v = k + 1, end
-    return _to_world(found, k, v, rh, th)
+        cx, cy, cz = x0 + cx / (3.0 * area), y0 + cy / (3.0 * area), z0 + cz / (3.0 * area)
+        i, j = pairs[b, 0], pairs[b, 1]
+        sx, sy, sz = cells_h[i, SLOPE], cells_h[i, SLOPE + 1], cells_h[i, SLOPE + 2]
+        s0 = cells_h[i, CONSTANT]
+        rows[k, PRESSURE] = max(sx * cx + sy * cy + sz * cz + s0, 0.0)
+        size = -0.5 * abs(area) if swapped else 0.5 * abs(area)
+        for axis in range(3):
+            ax, ay, az = rh[axis, 0], rh[axis, 1], rh[axis, 2]
+            rows[k, AREA + axis] = size * (ax * mx + ay * my + az * mz)
+            rows[k, CENTROID + axis] = ax * cx + ay * cy + az * cz + th[axis]
+            rows[k, OF_HOST + axis] = ax * sx + ay * sy + az * sz
+            rows[k, OF_PROBE + axis] = 0.0
+            if soft:
+                for other in range(3):
+                    rows[k, OF_PROBE + axis] += rp[axis, other] * cells_p[j, SLOPE + other]
+        clockwise = (area < 0.0) != swapped
+        for c in range(n):
+            at = v + (n - 1 - c if clockwise else c)
+            px, py, pz = corners[b, c, 0], corners[b, c, 1], corners[b, c, 2]
+            out[at, 3] = max(sx * px + sy * py + sz * pz + s0, 0.0)
+            for axis in range(3):
+                out[at, axis] = rh[axis, 0] * px + rh[axis, 1] * py + rh[axis, 2] * pz + th[axis]
+        ids[k, 0], ids[k, 1] = (i, j) if swapped else (j, i)
+        start[k] = v
+        k, v = k + 1, v + n
+    start[k] = v
+    return rows[:k], ids[:k], start[: k + 1], out[:v]

@@ -1,7 +1,6 @@
 """The contact surface of two bodies: where their pressures are equal (F III-3, VI-B, algorithm 1).
 
-One body, the host, stays in its own frame; the other, the probe, is brought there. Tets of the
-probe are sliced by the plane on which both pressures are equal, and clipped to the host's tets.
+What each kind of pair takes is put together here; polygons.py has the phases.
 """
 
 from __future__ import annotations
@@ -9,23 +8,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from limpet.errors import LimpetError
-from limpet.pressure_field.fields import Body, HalfSpace, PressureField, RigidSurface
+from limpet.pressure_field.fields import Body, HalfSpace, PressureField
 from limpet.pressure_field.polygons import (
     AREA,
     CENTROID,
     OF_HOST,
     OF_PROBE,
     PRESSURE,
-    field_field,
-    field_half_space,
-    field_rigid,
-    half_space_rigid,
+    Found,
+    clip_to_host,
+    equal_pressure_slices,
+    measured,
+    moved,
+    plane_slices,
+    relative,
+    rigid_triangles,
 )
+from limpet.pressure_field.tree import Boxes, near_pairs, near_plane
 
 Array = np.ndarray
 Pose = tuple[Array, Array]  # rotation (3, 3) and translation (3,) [m], from body to world
+
+TOUCH = 1e-12  # distance from a plane over the body's size, below which a polygon lies in it
 
 
 @dataclass(frozen=True)
@@ -66,32 +73,42 @@ def contact_surface(a: Body, pose_a: Pose, b: Body, pose_b: Pose) -> ContactSurf
         raise LimpetError(
             "both bodies are half spaces: expected at most one, the other of finite size"
         )
-    # Which body is host does not change the surface. Tets before the rest, many before few.
+    # Which body is host does not change the surface, but the tree of the larger is left as it is.
     swapped = _rank(a) > _rank(b)
     host, probe = (a, b) if swapped else (b, a)
-    (rh, th), (rp, tp) = (pose_a, pose_b) if swapped else (pose_b, pose_a)
-    if isinstance(host, PressureField):
+    poses = (*pose_a, *pose_b) if swapped else (*pose_b, *pose_a)
+    if isinstance(probe, HalfSpace):  # rigid
+        assert isinstance(host, PressureField)
+        found = field_on_plane(host.cells, host.boxes, probe.normal, probe.offset, *poses, swapped)
+    elif isinstance(host, HalfSpace):
+        plane = host.normal, host.offset
+        if isinstance(probe, PressureField):
+            found = half_space_field(
+                host.cell,
+                *plane,
+                probe.points,
+                probe.tets,
+                probe.cells,
+                probe.boxes,
+                *poses,
+                swapped,
+            )
+        else:
+            found = half_space_rigid(
+                host.cell, *plane, probe.points, probe.triangles, probe.boxes, *poses, swapped
+            )
+    else:
+        assert isinstance(host, PressureField)
         if isinstance(probe, PressureField):
             found = field_field(
                 host.cells, host.boxes, probe.points, probe.tets, probe.cells, probe.boxes,
-                rh, th, rp, tp, swapped,
-            )  # fmt: skip
-        elif isinstance(probe, RigidSurface):
-            found = field_rigid(
-                host.cells, host.boxes, probe.points, probe.triangles, probe.boxes,
-                rh, th, rp, tp, swapped,
+                *poses, swapped,
             )  # fmt: skip
         else:
-            found = field_half_space(
-                host.cells, host.boxes, probe.normal, probe.offset, probe.stiffness,
-                rh, th, rp, tp, swapped,
+            found = field_rigid(
+                host.cells, host.boxes, probe.points, probe.triangles, probe.cells, probe.boxes,
+                *poses, swapped,
             )  # fmt: skip
-    else:
-        assert isinstance(host, HalfSpace) and isinstance(probe, RigidSurface)
-        found = half_space_rigid(
-            host.normal, host.offset, host.stiffness, probe.points, probe.triangles,
-            rh, th, rp, tp, swapped,
-        )  # fmt: skip
     rows, cells, start, corners = found
     of_a, of_b = (OF_HOST, OF_PROBE) if swapped else (OF_PROBE, OF_HOST)
     return ContactSurface(
@@ -115,7 +132,98 @@ def is_compliant(body: Body) -> bool:
 
 
 def _rank(body: Body) -> float:
-    """The higher is host: tets by number, then compliant half spaces."""
+    """The higher is host: compliant half spaces, then tets by number; never what is rigid."""
     if isinstance(body, PressureField):
         return float(len(body.tets))
-    return 0.5 if is_compliant(body) else 0.0
+    return np.inf if is_compliant(body) else 0.0
+
+
+@njit(cache=True)
+def field_field(
+    cells_h: Array, boxes_h: Boxes, points: Array, tets: Array, cells_p: Array, boxes_p: Boxes,
+    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
+) -> Found:  # fmt: skip
+    """Tets of both."""
+    r, t = relative(rh, th, rp, tp)
+    pairs = near_pairs(boxes_h, cells_h, boxes_p, cells_p, r, t)
+    batch = equal_pressure_slices(pairs, cells_h, cells_p, tets, moved(points, r, t), r)
+    clip_to_host(batch, cells_h, TOUCH * _size(boxes_h))
+    return measured(batch, cells_h, cells_p, rp, rh, th, swapped)
+
+
+@njit(cache=True)
+def field_rigid(
+    cells_h: Array, boxes_h: Boxes, points: Array, triangles: Array, cells_p: Array, boxes_p: Boxes,
+    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
+) -> Found:  # fmt: skip
+    """Tets of the host, triangles of a rigid probe."""
+    r, t = relative(rh, th, rp, tp)
+    pairs = near_pairs(boxes_h, cells_h, boxes_p, cells_p, r, t)
+    batch = rigid_triangles(pairs, triangles, moved(points, r, t))
+    clip_to_host(batch, cells_h, TOUCH * _size(boxes_h))
+    return measured(batch, cells_h, cells_h[:0], rp, rh, th, swapped)
+
+
+@njit(cache=True)
+def half_space_field(
+    cell: Array, normal: Array, offset: float,
+    points: Array, tets: Array, cells_p: Array, boxes_p: Boxes,
+    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
+) -> Found:  # fmt: skip
+    """A compliant half space, tets of the probe."""
+    r, t = relative(rh, th, rp, tp)
+    pairs = _below(boxes_p, normal, offset, r, t)
+    batch = equal_pressure_slices(pairs, cell, cells_p, tets, moved(points, r, t), r)
+    clip_to_host(batch, cell, TOUCH * _size(boxes_p))
+    return _without_cell(measured(batch, cell, cells_p, rp, rh, th, swapped), not swapped)
+
+
+@njit(cache=True)
+def half_space_rigid(
+    cell: Array, normal: Array, offset: float, points: Array, triangles: Array, boxes_p: Boxes,
+    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
+) -> Found:  # fmt: skip
+    """A compliant half space, triangles of a rigid probe."""
+    r, t = relative(rh, th, rp, tp)
+    batch = rigid_triangles(_below(boxes_p, normal, offset, r, t), triangles, moved(points, r, t))
+    clip_to_host(batch, cell, TOUCH * _size(boxes_p))
+    return _without_cell(measured(batch, cell, cell[:0], rp, rh, th, swapped), not swapped)
+
+
+@njit(cache=True)
+def field_on_plane(
+    cells_h: Array, boxes_h: Boxes, normal: Array, offset: float,
+    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
+) -> Found:  # fmt: skip
+    """Tets of the host on a rigid half space."""
+    r, t = relative(rh, th, rp, tp)
+    n = r @ normal
+    d = offset + n @ t
+    cells = near_plane(boxes_h, n[0], n[1], n[2], d, True)
+    pairs = np.zeros((len(cells), 2), np.int32)
+    pairs[:, 0] = cells
+    batch = plane_slices(pairs, cells_h, n[0], n[1], n[2], d)
+    return _without_cell(measured(batch, cells_h, cells_h[:0], rp, rh, th, swapped), swapped)
+
+
+@njit(cache=True)
+def _below(boxes_p: Boxes, normal: Array, offset: float, r: Array, t: Array) -> Array:
+    """Pairs (k, 2) of the one cell of a half space and those of the probe that reach into it."""
+    n = normal @ r  # in the probe's frame
+    cells = near_plane(boxes_p, n[0], n[1], n[2], offset - normal @ t, False)
+    pairs = np.zeros((len(cells), 2), np.int32)
+    pairs[:, 1] = cells
+    return pairs
+
+
+@njit(cache=True)
+def _without_cell(found: Found, second: bool) -> Found:
+    """A half space has no cells to name."""
+    found[1][:, 1 if second else 0] = -1
+    return found
+
+
+@njit(cache=True)
+def _size(boxes: Boxes) -> float:
+    """[m] of a body."""
+    return boxes.boxes[0, 0, 3] + boxes.boxes[0, 0, 4] + boxes.boxes[0, 0, 5]

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from limpet.geometry.cells import TET_EDGES
+from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, SLOPE
 
 Array = np.ndarray
 
@@ -31,6 +32,13 @@ class Boxes(NamedTuple):
     links: Array  # (2 m - 1, 2) int32: second child, or -1 in a leaf; cell of a leaf, else size
     limits: Array  # (l,) [Pa] up to which pressure set l counts, falling
     steepest: float  # [Pa/m] the pressure is at most this times the depth; inf if rigid
+
+
+def leaf_order(lower: Array, upper: Array) -> Array:
+    """(m,) The cells with boxes lower, upper (m, 3) [m] in the order of the leaves of a tree."""
+    nothing = np.zeros(len(lower))
+    links = _build(lower[None], upper[None], nothing, nothing)[1]
+    return links[links[:, 0] < 0, 1]
 
 
 def tet_boxes(corners: Array, pressure: Array, steepest: float) -> Boxes:
@@ -62,7 +70,7 @@ def triangle_boxes(corners: Array) -> Boxes:
     return Boxes(boxes, links, np.array([np.inf]), np.inf)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _build(lower: Array, upper: Array, least: Array, greatest: Array) -> tuple[Array, Array]:
     """Median splits along the longest side of the centres' box; lower, upper are (l, m, 3)."""
     levels, m = lower.shape[0], lower.shape[1]
@@ -106,13 +114,14 @@ def _build(lower: Array, upper: Array, least: Array, greatest: Array) -> tuple[A
     return boxes, links
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array) -> float:
     """[Pa] No contact of the two bodies has a higher pressure; negative if they are apart.
 
     Along an axis on which the bodies' boxes overlap by w, a point in both is at most w - b inside
     the one and b inside the other, so p <= G (w - b) and p <= G' b with their steepest gradients,
-    which are taken as infinite where a body has pressure on its surface.
+    which are taken as infinite where a body has pressure on its surface. Nor is it above the
+    greatest pressure of either body.
     """
     width = np.inf
     for k in range(6):
@@ -131,10 +140,11 @@ def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array) -> float:
     if width < 0.0:
         return -1.0
     give = 1.0 / host.steepest + 1.0 / probe.steepest
-    return width / give if give > 0.0 else np.inf
+    highest = width / give if give > 0.0 else np.inf
+    return min(highest, host.boxes[0, 0, 7], probe.boxes[0, 0, 7])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _level(limits: Array, pressure: float) -> int:
     """The last set of boxes that counts all pressures up to this one, with room for round-off."""
     level = 0
@@ -143,17 +153,64 @@ def _level(limits: Array, pressure: float) -> int:
     return level
 
 
-@njit(cache=True)
-def near_pairs(host: Boxes, probe: Boxes, r: Array, t: Array, any_pressure: bool) -> Array:
-    """Pairs (k, 2) int32 of a cell of the host and one of the probe whose boxes overlap.
+@njit(cache=True, error_model="numpy")
+def _moved(boxes: Array, r: Array, a: Array, t: Array) -> Array:
+    """Boxes (n, 8) of the probe, turned, in boxes along the host's axes: centre, half sides."""
+    out = np.empty((len(boxes), 6))
+    for j in range(len(boxes)):
+        for k in range(3):
+            out[j, k] = r[k, 0] * boxes[j, 0] + r[k, 1] * boxes[j, 1] + r[k, 2] * boxes[j, 2] + t[k]
+            out[j, 3 + k] = a[k, 0] * boxes[j, 3] + a[k, 1] * boxes[j, 4] + a[k, 2] * boxes[j, 5]
+    return out
 
-    r (3, 3), t (3,) [m] take the probe's frame to the host's. With `any_pressure` all pairs that
-    may overlap count, else those that may share a pressure in this pose. The faces of both boxes
-    are tried as separating planes, not the nine along two edges, which rarely separate more.
+
+@njit(cache=True, error_model="numpy")
+def _moved_planes(cells: Array, r: Array, t: Array) -> Array:
+    """Faces and pressure (m, CORNERS) of the probe's cells, in the host's frame."""
+    out = np.empty((len(cells), CORNERS))
+    for j in range(len(cells)):
+        for at in (SLOPE, FACES, FACES + 4, FACES + 8, FACES + 12):
+            shift = 0.0
+            for k in range(3):
+                n = r[k, 0] * cells[j, at] + r[k, 1] * cells[j, at + 1] + r[k, 2] * cells[j, at + 2]
+                out[j, at + k] = n
+                shift += n * t[k]
+            # n . x <= d for faces, but slope . x + constant for the pressure
+            out[j, at + 3] = cells[j, at + 3] - shift if at == SLOPE else cells[j, at + 3] + shift
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def near_pairs(
+    host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array
+) -> Array:
+    """Pairs (k, 2) int32 of a cell of the host and one of the probe that may share a pressure.
+
+    r (3, 3), t (3,) [m] take the probe's frame to the host's.
     """
-    highest = np.inf if any_pressure else highest_pressure(host, probe, r, t)
+    if len(cells_p) <= len(cells_h):
+        return _search(host, cells_h, probe, cells_p, r, t)
+    # all of one body is moved: better the smaller
+    back = r.T.copy()
+    pairs = _search(probe, cells_p, host, cells_h, back, -(back @ t))
+    for k in range(len(pairs)):
+        pairs[k, 0], pairs[k, 1] = pairs[k, 1], pairs[k, 0]
+    return pairs
+
+
+@njit(cache=True, error_model="numpy")
+def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array) -> Array:
+    """Both trees at once, from the roots down.
+
+    Two nodes are parted by a face of
+    their boxes. A cell and a node are parted as well by a face of the cell, and by their pressures:
+    the cell's, linear over the node's box, may be all above or all below the node's own. All is
+    scalars: to hand arrays to a function, or to take a row, costs more than the test.
+    """
+    highest = highest_pressure(host, probe, r, t)
+    pairs = np.empty((256, 2), np.int32)
     if highest < 0.0:
-        return np.empty((0, 2), np.int32)
+        return pairs[:0]
     bh, lh = host.boxes[_level(host.limits, highest)], host.links
     bp, lp = probe.boxes[_level(probe.limits, highest)], probe.links
     r00, r01, r02 = r[0, 0], r[0, 1], r[0, 2]
@@ -162,8 +219,7 @@ def near_pairs(host: Boxes, probe: Boxes, r: Array, t: Array, any_pressure: bool
     a00, a01, a02 = abs(r00), abs(r01), abs(r02)
     a10, a11, a12 = abs(r10), abs(r11), abs(r12)
     a20, a21, a22 = abs(r20), abs(r21), abs(r22)
-    tx, ty, tz = t[0], t[1], t[2]
-    pairs = np.empty((256, 2), np.int32)
+    moved, planes = _moved(bp, r, np.abs(r), t), _moved_planes(cells_p, r, t)
     found = 0
     stack = np.empty((2 * DEPTH, 2), np.int32)
     stack[0, 0], stack[0, 1] = 0, 0
@@ -171,36 +227,57 @@ def near_pairs(host: Boxes, probe: Boxes, r: Array, t: Array, any_pressure: bool
     while waiting > 0:
         waiting -= 1
         i, j = stack[waiting, 0], stack[waiting, 1]
-        if not any_pressure and (bh[i, 6] > bp[j, 7] or bp[j, 6] > bh[i, 7]):
-            continue
-        # Scalars, not rows: a view of a row costs more than the test.
+        # One branch for three axes: which of them parts two boxes cannot be foreseen.
+        mx, my, mz = moved[j, 0], moved[j, 1], moved[j, 2]
+        cx, cy, cz = bh[i, 0], bh[i, 1], bh[i, 2]
         hx, hy, hz = bh[i, 3], bh[i, 4], bh[i, 5]
+        x, y, z = mx - cx, my - cy, mz - cz
+        ex, ey, ez = moved[j, 3], moved[j, 4], moved[j, 5]
+        if (abs(x) > hx + ex) | (abs(y) > hy + ey) | (abs(z) > hz + ez):
+            continue
         px, py, pz = bp[j, 3], bp[j, 4], bp[j, 5]
-        cx, cy, cz = bp[j, 0], bp[j, 1], bp[j, 2]
-        # the probe's centre from the host's, along the host's axes
-        x = r00 * cx + r01 * cy + r02 * cz + tx - bh[i, 0]
-        if abs(x) > hx + a00 * px + a01 * py + a02 * pz:
-            continue
-        y = r10 * cx + r11 * cy + r12 * cz + ty - bh[i, 1]
-        if abs(y) > hy + a10 * px + a11 * py + a12 * pz:
-            continue
-        z = r20 * cx + r21 * cy + r22 * cz + tz - bh[i, 2]
-        if abs(z) > hz + a20 * px + a21 * py + a22 * pz:
-            continue
-        # and along the probe's
-        if abs(r00 * x + r10 * y + r20 * z) > px + a00 * hx + a10 * hy + a20 * hz:
-            continue
-        if abs(r01 * x + r11 * y + r21 * z) > py + a01 * hx + a11 * hy + a21 * hz:
-            continue
-        if abs(r02 * x + r12 * y + r22 * z) > pz + a02 * hx + a12 * hy + a22 * hz:
+        if (
+            (abs(r00 * x + r10 * y + r20 * z) > px + a00 * hx + a10 * hy + a20 * hz)
+            | (abs(r01 * x + r11 * y + r21 * z) > py + a01 * hx + a11 * hy + a21 * hz)
+            | (abs(r02 * x + r12 * y + r22 * z) > pz + a02 * hx + a12 * hy + a22 * hz)
+        ):
             continue
         second_h, second_p = lh[i, 0], lp[j, 0]
-        if second_h < 0 and second_p < 0:
-            if found == len(pairs):
-                pairs = np.concatenate((pairs, np.empty_like(pairs)))
-            pairs[found, 0], pairs[found, 1] = lh[i, 1], lp[j, 1]
-            found += 1
-        elif second_p < 0 or (second_h >= 0 and hx + hy + hz >= px + py + pz):
+        if second_p < 0:  # a cell of the probe against a box of the host
+            c = lp[j, 1]
+            gx, gy, gz = planes[c, SLOPE], planes[c, SLOPE + 1], planes[c, SLOPE + 2]
+            p = gx * cx + gy * cy + gz * cz + planes[c, CONSTANT]
+            spread = abs(gx) * hx + abs(gy) * hy + abs(gz) * hz
+            if p - spread > bh[i, 7] or p + spread < bh[i, 6]:
+                continue
+            apart = False
+            for f in range(FACES, CORNERS, 4):
+                nx, ny, nz = planes[c, f], planes[c, f + 1], planes[c, f + 2]
+                height = nx * cx + ny * cy + nz * cz - planes[c, f + 3]
+                apart |= height > abs(nx) * hx + abs(ny) * hy + abs(nz) * hz
+            if apart:
+                continue
+        if second_h < 0:  # a cell of the host against a box of the probe
+            c = lh[i, 1]
+            gx, gy, gz = cells_h[c, SLOPE], cells_h[c, SLOPE + 1], cells_h[c, SLOPE + 2]
+            p = gx * mx + gy * my + gz * mz + cells_h[c, CONSTANT]
+            spread = abs(gx) * ex + abs(gy) * ey + abs(gz) * ez
+            if p - spread > bp[j, 7] or p + spread < bp[j, 6]:
+                continue
+            apart = False
+            for f in range(FACES, CORNERS, 4):
+                nx, ny, nz = cells_h[c, f], cells_h[c, f + 1], cells_h[c, f + 2]
+                height = nx * mx + ny * my + nz * mz - cells_h[c, f + 3]
+                apart |= height > abs(nx) * ex + abs(ny) * ey + abs(nz) * ez
+            if apart:
+                continue
+            if second_p < 0:
+                if found == len(pairs):
+                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                pairs[found, 0], pairs[found, 1] = c, lp[j, 1]
+                found += 1
+                continue
+        if second_p < 0 or (second_h >= 0 and hx + hy + hz >= px + py + pz):
             stack[waiting, 0], stack[waiting, 1] = second_h, j
             stack[waiting + 1, 0], stack[waiting + 1, 1] = i + 1, j
             waiting += 2
@@ -209,3 +286,28 @@ def near_pairs(host: Boxes, probe: Boxes, r: Array, t: Array, any_pressure: bool
             stack[waiting + 1, 0], stack[waiting + 1, 1] = i, j + 1
             waiting += 2
     return pairs[:found]
+
+
+@njit(cache=True, error_model="numpy")
+def near_plane(body: Boxes, nx: float, ny: float, nz: float, d: float, across: bool) -> Array:
+    """Cells (k,) int32 whose boxes reach below the plane (nx, ny, nz) . x = d, or `across` it."""
+    boxes, links = body.boxes[0], body.links
+    cells = np.empty(len(links), np.int32)
+    found = 0
+    stack = np.empty(2 * DEPTH, np.int32)
+    stack[0] = 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        i = stack[waiting]
+        height = nx * boxes[i, 0] + ny * boxes[i, 1] + nz * boxes[i, 2] - d
+        reach = abs(nx) * boxes[i, 3] + abs(ny) * boxes[i, 4] + abs(nz) * boxes[i, 5]
+        if height > reach or (across and height < -reach):
+            continue
+        if links[i, 0] < 0:
+            cells[found] = links[i, 1]
+            found += 1
+        else:
+            stack[waiting], stack[waiting + 1] = links[i, 0], i + 1
+            waiting += 2
+    return cells[:found]
