@@ -24,6 +24,7 @@ ORDER = (
     ("constraints",),
     ("solver",),
     ("world", "settings"),
+    ("response",),
     ("simulation",),
     ("scenes",),
     ("record",),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from limpet.errors import LimpetError
     from limpet.geometry import catalogue as shapes
     from limpet.geometry.hausdorff import hausdorff
+    from limpet.pressure_field import catalogue as fields
     from limpet.settings import Settings
     from limpet.simulation import Simulation, State
     from limpet.solver.gauss_seidel import SweepSettings
@@ -49,7 +50,11 @@ _NAMES = {
     "World": "limpet.world",
     "hausdorff": "limpet.geometry.hausdorff",
 }
-_MODULES = {"motion": "limpet.bodies.motion", "shapes": "limpet.geometry.catalogue"}
+_MODULES = {
+    "fields": "limpet.pressure_field.catalogue",
+    "motion": "limpet.bodies.motion",
+    "shapes": "limpet.geometry.catalogue",
+}
 
 __all__ = [
     "Atmosphere",
@@ -71,6 +76,7 @@ __all__ = [
     "TractionPath",
     "Valve",
     "World",
+    "fields",
     "hausdorff",
     "motion",
     "shapes",

@@ -50,6 +50,16 @@ class GripperReport:
 
 
 @dataclass(frozen=True)
+class PatchReport:
+    """Two bodies that touch by their pressure fields, at the end of a step."""
+
+    bodies: tuple[str, str]
+    force: tuple[float, float, float]  # [N] on the first, friction included
+    area: float  # [m^2] of the surface of equal pressure, at the start of the step
+    largest: float  # [Pa] pressure there
+
+
+@dataclass(frozen=True)
 class StepReport:
     """One step: time by phase, how well it was solved, cavities, contacts, drive wrenches."""
 
@@ -71,6 +81,7 @@ class StepReport:
     remeshed: bool  # a cavity was meshed anew
     watched: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest
     grippers: dict[str, GripperReport] = field(default_factory=dict)  # by the body on the line
+    patches: tuple[PatchReport, ...] = ()  # of pressure fields that overlap
 
 
 @dataclass(frozen=True)

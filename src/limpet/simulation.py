@@ -9,8 +9,7 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from limpet.bodies.contract import Rows, rows_times, rows_transpose_times, select_rows
-from limpet.bodies.reduced import join
+from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
 from limpet.cavity.keeper import AirBook, CavityKeeper, Finder, Trapped
@@ -18,25 +17,24 @@ from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import Walls, join_walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.taps import Tap
-from limpet.collision.contacts import EDGE_EDGE, Contacts, contact_keys
+from limpet.collision.contacts import EDGE_EDGE, Contacts
 from limpet.collision.detect import collider
 from limpet.collision.keeper import ContactKeeper
-from limpet.constraints.problem import CONTACT, DATA, GAS, REGULATED, LowRank, Problem
-from limpet.constraints.rows import contact_forces, stack_rows
+from limpet.constraints.rows import Carried, PatchRows, contact_forces, patch_rows
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
 from limpet.geometry.shapes import RigidShape
-from limpet.report import CavityReport, SectionFrame, StepReport
+from limpet.pressure_field.patches import Patches, find_patches
+from limpet.pressure_field.surface import ContactSurface, Pose
+from limpet.pressure_field.wrench import area
+from limpet.report import CavityReport, PatchReport, SectionFrame, StepReport
+from limpet.response import Answer, Between, Response
 from limpet.settings import Settings
-from limpet.solver.bilateral import Eliminated, eliminate
-from limpet.solver.gauss_seidel import Solution, solve_by_sweeps
-from limpet.solver.newton import NewtonSettings, solve_by_newton
 from limpet.solver.warm_start import Memory
 from limpet.world import World
 
 Array = np.ndarray
 
 RETRIES = 4  # solves of a step with more contacts when some were missed
-MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,8 @@ class Snapshot:
     contacts: Contacts  # that the last step was solved for
     forces: Array  # (k, 3) [N] of these, on their first body
     contact_points: Array  # (k, 3) [m]
+    patch_points: Array  # (m, 3) [m] of pressure fields, where they were
+    patch_forces: Array  # (m, 3) [N] on their first body
     near: Contacts  # within the alarm distance now
     cavities: tuple[Trapped, ...]  # each with its mesh, air and pressure
 
@@ -86,12 +86,10 @@ class Simulation:
             (a, b)
             for k, a in enumerate(order)
             for b in order[k + 1 :]
-            if world.may_touch(names[a], names[b])
+            if world.touch_by_points(names[a], names[b])
         ]
-        self._friction = np.zeros((len(soft), len(soft)))
-        for a, b in pairs:
-            mu = world.friction_between(self.bodies[a].name, self.bodies[b].name)
-            self._friction[a, b] = self._friction[b, a] = mu
+        friction = np.array([[world.friction_between(a, b) for b in names] for a in names])
+        self._fields = world.field_pairs(names)
         self._touch = ContactKeeper(
             self._colliders, pairs, np.array([b.movable for b in self.bodies]), self.offset,
             max(self.settings.alarm, 1.2 * self.settings.sealing), self.settings.every_contact,
@@ -104,12 +102,18 @@ class Simulation:
             self.settings.cavities, self._inner_surfaces(),
             self._taps(names),
         )  # fmt: skip
+        self._response = Response(
+            self.bodies, self.offset, self._ties, friction, self._touch, world.atmosphere,
+            self.settings, self.h,
+        )  # fmt: skip
         self.clock: Callable[[], float] = perf_counter  # [s] that the phases are timed with
         self.steps, self.time = 0, 0.0
         self._air = AirBook()
         self._memory = Memory.empty()
         self._edges = self._contacts = Contacts.none()
         self._forces = np.zeros((0, 3))
+        self._patches: tuple[Patches, Array, list[ContactSurface]]
+        self._patches = Patches.none(), np.zeros((0, 3)), []
         self._pull = np.zeros((int(self.offset[-1]), 3))  # [N] on the vertices, from outside
         self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
@@ -144,16 +148,17 @@ class Simulation:
     def _step(self) -> StepReport:
         clock, h, world = _Clock(self.clock), self.h, self.world
         before = [b.momentum() for b in self.bodies]
-        start = [b.get_state() for b in self.bodies]
         last_velocity = self._surface_velocities()
         x, contacts = self._ahead or self._detect()  # at x, found at the end of the last step
+        patches, surfaces = find_patches(self._fields, self._poses())  # F
         clock.lap("collision")
 
         for body in self.bodies:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
         if self._pull.any():
-            self._apply(self._pull)
+            self._response.apply(self._pull)
         free = self._surface_velocities()
+        start = [b.get_state() for b in self.bodies]
         clock.lap("free")
 
         self._air, remeshed = self._cavities.update(  # P 4, eq 15
@@ -165,9 +170,15 @@ class Simulation:
         contacts = self._touch.effective(contacts)
         contacts = self._touch.with_more(contacts, self._touch.still_crossing(self._edges, x))
         solved, looked = self._touch.soon(contacts, last_velocity, h), 0.0
+        rows = self._patch_rows(patches)
+        when = f"step {self.steps + 1} at {self.time:.4g} s"
         for attempt in range(1 + RETRIES):
             # V' while H still stands for where the bodies are: a rigid one turns as it advances
-            used, solution, force, rates = self._respond(x, free, contacts, solved, cavities, clock)
+            answer = self._response(
+                x, free, self._pull, Between(contacts, patches, rows, cavities), solved,
+                self._memory, when, self.steps % 10 == 0, clock.lap,
+            )  # fmt: skip
+            self._memory = answer.memory
             for body in self.bodies:
                 body.advance(h)
             clock.lap("correct")
@@ -187,23 +198,24 @@ class Simulation:
                 looked = 1.5 * reach
                 wider = self._touch.effective(self._detect(looked)[1])
                 contacts = self._touch.with_more(wider, contacts)
-            needed = self._touch.among(contacts, Contacts.join([used, crossed]))
+            needed = self._touch.among(contacts, Contacts.join([answer.contacts, crossed]))
             solved = needed | self._touch.soon(contacts, last_velocity, h)
 
-        k = len(used)
-        pressures = solution.multipliers[3 * k :] + world.atmosphere.pressure
+        used, multipliers = answer.contacts, answer.solution.multipliers
+        k = 3 * (len(used) + len(patches))
         self._air, gas = self._cavities.close(
-            self._air, pressures, rates[3 * k : len(solution.multipliers)], h,
-            used, solution.multipliers[: 3 * k : 3],
+            self._air, multipliers[k:] + world.atmosphere.pressure,
+            answer.rates[k : len(multipliers)], h, used, answer.pressed,
         )  # fmt: skip
         self._contacts = used
-        pressed = solution.multipliers[: 3 * k : 3] > 0.0
-        self._edges = used.take(pressed & (used.kind == EDGE_EDGE))
-        self._forces = contact_forces(used.normal, solution.multipliers)
+        self._edges = used.take((answer.pressed > 0.0) & (used.kind == EDGE_EDGE))
+        self._forces = contact_forces(used.normal, multipliers)
+        forces = contact_forces(patches.normal, multipliers[3 * len(used) :])
+        self._patches = patches, forces, surfaces
         self.steps += 1
         self.time = self.steps * h
         clock.lap("correct")
-        return self._report(clock.phases, solution, gas, before, force, remeshed)
+        return self._report(clock.phases, answer, gas, before, remeshed)
 
     def _detect(self, reach: float | None = None) -> tuple[Array, Contacts]:
         """Surface positions and the contacts there."""
@@ -211,112 +223,38 @@ class Simulation:
         velocities = [b.surface_velocities() for b in self.bodies]
         return np.concatenate(where), self._touch.find(where, velocities, self.h, reach)
 
-    def _respond(
-        self, x: Array, free: Array, contacts: Contacts, solved: Array,
-        cavities: tuple[Trapped, ...], clock: _Clock,
-    ) -> tuple[Contacts, Solution, Array, Array]:  # fmt: skip
-        """Solve for the contacts `solved` (k,) and all others that would close if left out.
+    def _poses(self) -> list[Pose]:
+        """Of the bodies' pressure fields; without meaning where there is none."""
+        out = []
+        for body in self.bodies:
+            spec = self.world.specs[body.name]
+            r, t = body.pose() if isinstance(body, RigidBody) else (np.eye(3), np.zeros(3))
+            turn, shift = getattr(spec, "field_pose", (np.eye(3), np.zeros(3)))
+            out.append((r @ turn, r @ shift + t))
+        return out
 
-        x, free (n, 3): where the vertices are, and their velocities without any multiplier.
+    def _patch_rows(self, patches: Patches) -> PatchRows:
+        def carried(which: Array) -> Carried:
+            first, weights = np.zeros(len(which), np.int32), np.zeros((len(which), 4))
+            for i in np.unique(which).tolist():
+                body, own = self.bodies[i], which == i
+                assert isinstance(body, RigidBody)
+                first[own] = self.offset[i] + body.frame
+                weights[own] = body.frame_weights(patches.point[own])
+            return Carried(first, weights)
 
-        Returns the contacts solved for, their multipliers, the forces on all vertices and the rate
-        of each row.
-        """
-        while True:
-            used = contacts.take(solved)
-            rows, gaps = stack_rows(
-                self.offset, used, [(c.mesh.support, c.gradient) for c in cavities], self._ties, x
-            )
-            u = rows_times(rows.start, rows.vertex, rows.vector, free) + gaps / self.h
-            problem, tied = self._problem(rows, u, used, cavities)  # P eq 7, 10
-            clock.lap("compliance")
+        return patch_rows(carried(patches.body_a), carried(patches.body_b), patches.normal)
 
-            solution = self._solve(problem, used, cavities)  # P algorithm 2
-            multipliers = tied.complete(solution.multipliers) if tied else solution.multipliers
-            clock.lap("solve")
-
-            force = rows_transpose_times(rows.start, rows.vertex, rows.vector, multipliers, len(x))
-            force += self._pull
-            self._apply(force)  # P eq 3
-            v = self._surface_velocities()
-            late = self._touch.late(contacts, solved, v, self.h)
-            clock.lap("correct")
-            if not late.any():
-                return used, solution, force, rows_times(rows.start, rows.vertex, rows.vector, v)
-            solved = solved | late
-
-    def _problem(
-        self, rows: Rows, free: Array, contacts: Contacts, cavities: tuple[Trapped, ...]
-    ) -> tuple[Problem, Eliminated | None]:
-        """W = h sum of the bodies' H A^-1 H^T, and `free` (r,), what the rows do without it.
-
-        Ties hold whatever the laws do, so the laws see bodies that are tied already.
-        """
-        n, k, h = len(rows), len(contacts), self.h
-        parts = []
-        for i, body in enumerate(self.bodies):
-            if body.movable:
-                index, its = select_rows(rows, self.offset[i], self.offset[i + 1])
-                if len(its):
-                    parts.append((index, body.compliance(its)))
-        reduced = join(parts, n, h)
-        tied: Eliminated | None = None
-        if len(self._ties):
-            n = 3 * k + len(cavities)
-            tied = eliminate(reduced, free, n)
-            reduced, free = tied.compliance, tied.free
-        diagonal = reduced.diagonal()
-        # a contact whose vertices are all driven gives way to nothing: leave it out of the solve
-        stiff = diagonal[: 3 * k : 3] <= 1e-14 * diagonal[: 3 * k].max(initial=0.0)
-        stuck = np.repeat(stiff, 3)
-        own, give = np.zeros(n), np.zeros(n)
-        own[: 3 * k][stuck] = 1.0
-        give[: 3 * k] = self.settings.give * (diagonal + own)[: 3 * k]
-        w = LowRank(reduced, own)
-        few = n > MANY_ROWS * len(reduced.s) and self.settings.give > 0.0
-        free[: 3 * k][stuck] = 1.0  # as if open
-        data = np.zeros((k + len(cavities), DATA))
-        data[:k, 0] = self._friction[contacts.body_a, contacts.body_b]
-        around = self.world.atmosphere
-        kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
-        for i, c in enumerate(cavities):
-            volume, product = c.volume, c.gas.product
-            if c.feed is not None:
-                if (target := c.feed.to_line.target) is not None:
-                    kind[k + i], data[k + i, :2] = REGULATED, (target, around.pressure)
-                    continue
-                volume, product = c.feed.gas_row(volume, c.air, h, around.rt)
-            data[k + i] = volume, product, c.p_max, around.pressure, c.gas.exponent
-        start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
-        shape = kind, start.astype(np.int32), data, h
-        return Problem(w if few else w.dense(), give, free, *shape), tied
-
-    def _solve(
-        self, problem: Problem, contacts: Contacts, cavities: tuple[Trapped, ...]
-    ) -> Solution:
-        keys = contact_keys(contacts, self.offset)
-        ids = np.array([c.id for c in cavities], dtype=np.int64)
-        guess = np.zeros(len(problem.free))
-        if self.settings.warm_start:
-            guess = self._memory.recall(keys, contacts.normal, ids)
-        if not np.all(np.isfinite(problem.free)):
-            raise DivergedError(
-                f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
-                "lower the time step"
-            )
-        if isinstance(self.settings.solver, NewtonSettings):
-            solution = solve_by_newton(problem, guess, self.settings.solver, self._memory.line)
-        else:
-            solution = solve_by_sweeps(problem, guess, self.settings.solver)
-        if not np.all(np.isfinite(solution.multipliers)):
-            raise DivergedError(
-                f"step {self.steps + 1} at {self.time:.4g} s: the contact forces left the finite; "
-                "lower the time step"
-            )
-        # now and then try the direct way again
-        line = solution.line if self.steps % 10 else 0
-        self._memory = Memory.of(keys, contacts.normal, ids, solution.multipliers, line)
-        return solution
+    def _patch_reports(self) -> tuple[PatchReport, ...]:
+        found, (patches, forces, surfaces) = [], self._patches
+        for pair, surface in zip(self._fields, surfaces):
+            if len(surface):
+                own = (patches.body_a == pair.a) & (patches.body_b == pair.b)
+                names = self.bodies[pair.a].name, self.bodies[pair.b].name
+                fx, fy, fz = forces[own].sum(axis=0).tolist()
+                highest = float(surface.corner_pressure.max())
+                found.append(PatchReport(names, (fx, fy, fz), area(surface)[0], highest))
+        return tuple(found)
 
     def _elastic(self) -> Array:
         """(bodies, 2) energy [J] and volume [m^3] of the soft bodies, if a limit asks for them."""
@@ -351,17 +289,12 @@ class Simulation:
             raise LimpetError(f"inner = '{name}': no soft body has it{suggest(name, known)}")
         return inner
 
-    def _apply(self, force: Array) -> None:
-        """Forces (n, 3) [N] on all vertices over the step, on top of the free velocities."""
-        for i, body in enumerate(self.bodies):
-            body.apply(self.h * force[self.offset[i] : self.offset[i + 1]])
-
     def _surface_velocities(self) -> Array:
         return np.concatenate([b.surface_velocities() for b in self.bodies])
 
     def _report(
-        self, phases: dict[str, float], solution: Solution, gas: tuple[CavityReport, ...],
-        before: list[Array], force: Array, remeshed: bool,
+        self, phases: dict[str, float], answer: Answer, gas: tuple[CavityReport, ...],
+        before: list[Array], remeshed: bool,
     ) -> StepReport:  # fmt: skip
         """Collect the figures; the force balance is taken body by body, from momentum."""
         h, gravity = self.h, self.world.gravity
@@ -372,7 +305,7 @@ class Simulation:
             if b.name in self.world.drives:
                 drives[b.name] = wrench
             after = b.momentum()
-            pushed = force[self.offset[i] : self.offset[i + 1]].sum(axis=0)
+            pushed = answer.force[self.offset[i] : self.offset[i + 1]].sum(axis=0)
             inertia = (after - before[i]) / h + b.mass_damping * after
             miss = inertia - b.mass * gravity - pushed - wrench[:3]
             worst = float(np.maximum(worst, np.abs(miss).max()))  # a NaN stays
@@ -382,16 +315,16 @@ class Simulation:
                 "lower the time step"
             )
         assert self._ahead is not None
-        gap, k = self._ahead[1].gap, len(self._contacts)
+        gap, solution = self._ahead[1].gap, answer.solution
         return StepReport(
             step=self.steps, time=self.time, phases=phases, rows=len(solution.multipliers),
-            contacts=k, touching=int((solution.multipliers[: 3 * k : 3] > 0.0).sum()),
+            contacts=len(answer.contacts), touching=int((answer.pressed > 0.0).sum()),
             residual=solution.residual, converged=solution.converged,
             iterations=solution.iterations, sweeps=solution.sweeps,
             max_penetration=max(0.0, -float(gap.min())) if len(gap) else 0.0,
             cavities=gas, drives=drives, balance_error=worst,
             air_error=self._air.error, remeshed=remeshed, watched=self.watched(),
-            grippers=self._cavities.grippers(self._air, h),
+            grippers=self._cavities.grippers(self._air, h), patches=self._patch_reports(),
         )  # fmt: skip
 
     def watched(self) -> dict[str, float]:
@@ -439,6 +372,7 @@ class Simulation:
         self.steps, self.time = state.step, state.step * self.h
         self._air, self._memory, self._edges = state.air, state.memory, state.edges
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
+        self._patches = Patches.none(), np.zeros((0, 3)), []
         self._ahead = None
 
     def shape(self, name: str) -> RigidShape:
@@ -506,6 +440,7 @@ class Simulation:
             positions=x, walls=self._cavities.walls, contacts=c, near=near, forces=self._forces,
             contact_points=np.einsum("kj,kji->ki", c.weights_a, carried),
             cavities=self._air.cavities,
+            patch_points=self._patches[0].point, patch_forces=self._patches[1],
         )  # fmt: skip
 
     def section_frame(self, label: str) -> SectionFrame:
@@ -524,7 +459,9 @@ class Simulation:
         largest = max(self._air.cavities, key=lambda t: t.volume, default=None)
         none = np.zeros((0, 3))
         return SectionFrame(
-            label=label, time=self.time, bodies=bodies, contacts=points, forces=self._forces.copy(),
+            label=label, time=self.time, bodies=bodies,
+            contacts=np.concatenate([points, self._patches[0].point]),
+            forces=np.concatenate([self._forces, self._patches[1]]),
             cavity_points=cavity_positions(largest.mesh, x) if largest else none,
             cavity_triangles=largest.mesh.triangles if largest else none.astype(np.int32),
             pressure=largest.pressure if largest else self.world.atmosphere.pressure,

@@ -20,8 +20,13 @@ from limpet.errors import LimpetError, require_positive, suggest
 from limpet.geometry.check import check_apart, check_surface, has_hollow
 from limpet.geometry.shapes import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.surface import Surface, with_points
+from limpet.pressure_field.catalogue import FieldShape
+from limpet.pressure_field.fields import Body as Field
+from limpet.pressure_field.patches import FieldPair
+from limpet.pressure_field.surface import Pose, is_compliant
 
 Vector = Sequence[float] | Array
+CONTACT_MODELS = ("points", "pressure fields")
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,8 @@ class RigidSpec:
     mass: float  # [kg]
     fixed: bool
     collides: bool = True
+    field: Field | None = None
+    field_pose: Pose = (np.eye(3), np.zeros(3))  # of the field's frame at the beginning
 
     @property
     def whole(self) -> Region:
@@ -121,6 +128,7 @@ class World:
         self.ties: list[TieSpec] = []
         self._pair_friction: dict[frozenset[str], float] = {}
         self._no_contact: set[frozenset[str]] = set()
+        self._contact_model: dict[frozenset[str], tuple[str, float]] = {}
 
     def add_soft(
         self,
@@ -163,12 +171,16 @@ class World:
         """A rigid body, free to move, or `fixed` in the world; without `collides` only seen.
 
         `mass` [kg] is spread evenly over its volume; name, position and rotation as in add_soft.
+        Two shapes of `limpet.fields` touch by their pressure fields, see `set_contact`.
         """
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
         require_positive(f"mass of '{name}'", mass, " kg")
         placed = replace(shape, points=_place(shape.points, position, rotation))
-        spec = RigidSpec(name, placed, mass, fixed, collides)
+        field = shape.field if isinstance(shape, FieldShape) else None
+        turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
+        pose = turn, np.asarray(position, dtype=float)
+        spec = RigidSpec(name, placed, mass, fixed, collides, field, pose)
         self.specs[name] = spec
         return spec
 
@@ -271,6 +283,56 @@ class World:
         """Whether two bodies, by name, have anything to do with each other."""
         solid = self.specs[one].collides and self.specs[other].collides
         return solid and frozenset((one, other)) not in self._no_contact
+
+    def set_contact(
+        self, one: Spec, other: Spec, model: str, dissipation: float | None = None
+    ) -> None:
+        """How two bodies touch: by "points" of their surfaces, or by their "pressure fields".
+
+        dissipation [s]: of pressure fields (F eq 3), by how much their pressure rises with the
+        rate of the extent; none unless given.
+        """
+        names = one.name, other.name
+        if model not in CONTACT_MODELS:
+            raise LimpetError(f"contact model = '{model}'{suggest(model, CONTACT_MODELS)}")
+        if model == "pressure fields":
+            for spec in (one, other):
+                if not isinstance(spec, RigidSpec) or spec.field is None:
+                    raise LimpetError(
+                        f"contact of '{names[0]}' and '{names[1]}': '{spec.name}' has no pressure "
+                        "field; make it with limpet.fields"
+                    )
+        if dissipation is not None and not 0.0 <= dissipation < np.inf:
+            raise LimpetError(f"dissipation = {dissipation:g} s: expected 0 or more")
+        self._contact_model[frozenset(names)] = model, dissipation or 0.0
+
+    def touch_by_points(self, one: str, other: str) -> bool:
+        """Whether two bodies, by name, meet with the points of their surfaces."""
+        return self.may_touch(one, other) and self._fields_of(one, other) is None
+
+    def field_pairs(self, names: Sequence[str]) -> list[FieldPair]:
+        """The pairs of bodies that meet with their pressure fields, by number."""
+        pairs = []
+        for i, one in enumerate(names):
+            for j in range(i + 1, len(names)):
+                found = self._fields_of(one, names[j])
+                if found is not None and self.may_touch(one, names[j]):
+                    _, dissipation = self._contact_model.get(frozenset((one, names[j])), ("", 0.0))
+                    label = f"'{one}' and '{names[j]}'"
+                    pairs.append(FieldPair(i, j, *found, dissipation, label))
+        return pairs
+
+    def _fields_of(self, one: str, other: str) -> tuple[Field, Field] | None:
+        """The fields that two bodies touch by, if they do."""
+        a, b = self.specs[one], self.specs[other]
+        model, _ = self._contact_model.get(frozenset((one, other)), (None, 0.0))
+        if not (isinstance(a, RigidSpec) and isinstance(b, RigidSpec)) or model == "points":
+            return None
+        if a.field is None or b.field is None:
+            return None
+        if model is None and not (is_compliant(a.field) or is_compliant(b.field)):
+            return None
+        return a.field, b.field
 
     def breathe(self, body: Spec, breath: Breath) -> None:
         """How every cavity with a wall on `body` leaks or is fed, instead of the world's leak.
@@ -393,7 +455,8 @@ class World:
                 points, triangles = spec.shape.points, np.asarray(spec.shape.triangles)
             surface = check_surface(points, triangles, f"surface of '{spec.name}'")
             placed.append((spec.name, points, surface.triangles))
-            surfaces.append(with_points(surface, anchors.count(spec.name)))
+            framed = isinstance(spec, RigidSpec) and spec.field is not None
+            surfaces.append(with_points(surface, anchors.count(spec.name) + 4 * framed))
             if isinstance(spec, SoftSpec):
                 nodes = spec.shape.region(region.name) if region and region.name else None
                 bodies.append(
@@ -404,8 +467,10 @@ class World:
                 )  # fmt: skip
             else:
                 own = anchors.points(spec.name)
-                bodies.append(RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion, own))
-        check_apart(placed, self.may_touch)
+                bodies.append(
+                    RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion, own, framed)
+                )
+        check_apart(placed, self.touch_by_points)
         self._check_lines(placed)
         return bodies, surfaces, anchors.ties([b.name for b in bodies], surfaces)
 

@@ -126,7 +126,7 @@ def axial_stiffness(shape, young: float, poisson: float) -> float:
     motion = Stretched(np.zeros(1), np.zeros((1, 3)))
     body = SoftBody("spring", shape, Material(young, poisson), 0.01, ends, motion)
     assert settle(body, np.zeros(3)).converged
-    force = body.fem.assemble(body.x, body.p, 1.0).force[body.fem.new[shape.regions["top"]], 2]
+    force = body.fem.loads(body.x, body.p, 1.0).force[body.fem.new[shape.regions["top"]], 2]
     return -float(force.sum()) / RAISED
 
 

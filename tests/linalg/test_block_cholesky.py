@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limpet.linalg.block_cholesky import NotPositiveError, compliance, factorise, solve
+from limpet.linalg.block_cholesky import NotPositiveError, factorise, solve
 from limpet.linalg.symbolic import (
     WIDEST,
     analyse,
@@ -16,11 +16,13 @@ from limpet.linalg.symbolic import (
     pattern_slots,
 )
 
+from .kit import compliance_of
+
 
 def on_nodes(factor, nodes, extra):
     """Compliance of unit forces on nodes."""
     t = len(nodes)
-    return compliance(factor, np.arange(t + 1), nodes, np.ones(t), extra)
+    return compliance_of(factor, np.arange(t + 1), nodes, np.ones(t), extra)
 
 
 def test_points_share_their_force_among_nodes():
@@ -32,7 +34,7 @@ def test_points_share_their_force_among_nodes():
     factor = factorise(analyse(pattern, n), values)
     weights = rng.normal(size=(4, 3))
     carriers = np.array([[0, 4, 5], [2, 3, 7], [3, 8, 9], [9, 10, 11]])
-    points = compliance(
+    points = compliance_of(
         factor, np.arange(0, 13, 3), carriers.ravel(), weights.ravel(), np.zeros((0, n, 3))
     )
     unit = on_nodes(factor, np.arange(n), np.zeros((0, n, 3))).reshape(n, 3, n, 3)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import limpet.simulation as simulation
+import limpet.response as response
 from limpet.bodies.reduced import Reduced
 from limpet.constraints.problem import LowRank
 from limpet.scenes.registry import load
@@ -127,7 +127,7 @@ def test_a_scene_runs_alike_either_way(monkeypatch):
         "block_edge": "40 mm", "push_time": "0.2 s", "hold": "0.1 s",
     }  # fmt: skip
     for many in (0.0, np.inf):
-        monkeypatch.setattr(simulation, "MANY_ROWS", many)
+        monkeypatch.setattr(response, "MANY_ROWS", many)
         settings = Settings(all_vertices=True, every_contact=True, give=1e-4)
         scene = load("ground", parameters)
         reports = list(Simulation(scene.world, h=scene.h, settings=settings).run(0.5))

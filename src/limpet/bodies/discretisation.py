@@ -15,7 +15,7 @@ from scipy import sparse
 
 from limpet.bodies.material import Fem, Material
 from limpet.elements import neo_hookean
-from limpet.elements.block import cell_block, deformed_volume
+from limpet.elements.block import cell_block, changed, deformed_volume
 from limpet.elements.choose import choose
 from limpet.elements.corotational import NONE, ROTATIONS, assemble, energy, lame
 from limpet.elements.mixed import assemble_mixed, pressure_compliance
@@ -32,10 +32,9 @@ LEAST_COMPLIANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class System:
-    """The equations of one step: A (in blocks of the pattern), forces, and excess volumes."""
+class Loads:
+    """What the deformed cells do to their nodes, and excess volumes."""
 
-    values: Array  # (blocks, 3, 3)
     force: Array  # (n, 3) [N]
     excess: Array  # (pressures,) [m^3] phi - C p, scaled as its row of the matrix
 
@@ -161,11 +160,27 @@ class Discretisation:
             return self.node_mass[:, None] * v
         return self.mass_matrix @ v
 
-    def assemble(self, x: Array, p: Array, h: float) -> System:
-        """A = (1 + h a) M + (h b + h^2) K, with h B and -C of the pressures (mixed.py)."""
-        m, fem = self.material, self.fem
+    def loads(self, x: Array, p: Array, h: float) -> Loads:
+        """The right-hand side of a step."""
+        return self._add_cells(x, p, h, np.empty((0, 3, 3)))
+
+    def assemble(self, x: Array, p: Array, h: float) -> tuple[Array, Loads]:
+        """A = (1 + h a) M + (h b + h^2) K, with h B and -C of the pressures (mixed.py).
+
+        In blocks of the pattern (blocks, 3, 3): always the same array, written over.
+        """
         values = self._values  # a fresh array of that size costs more than to clear this one
         values[:] = 0.0
+        loads = self._add_cells(x, p, h, values)
+        _add_mass(values, self._mass_slots, self._mass_values, 1.0 + h * self.material.mass_damping)
+        return values, loads
+
+    def changed(self, u: Array, limit: float) -> bool:
+        """Whether moving the nodes by u (n, 3) turns or stretches a cell by more than `limit`."""
+        return any(changed(b, u, limit) for b in self.blocks)
+
+    def _add_cells(self, x: Array, p: Array, h: float, values: Array) -> Loads:
+        m, fem = self.material, self.fem
         force, excess = np.zeros_like(x), np.zeros(len(p))
         factor, implicit = h * m.stiffness_damping + h * h, fem.deviatoric == "implicit"
         # Damping works on the pressure too: C p = phi + (h + b) B v. Scaled by h/(h + b) the matrix
@@ -185,8 +200,7 @@ class Discretisation:
                     b, x, slots, self.mu, self.lam, force, values,
                     factor=factor, rotation=self.rotation, implicit=implicit,
                 )  # fmt: skip
-        _add_mass(values, self._mass_slots, self._mass_values, 1.0 + h * m.mass_damping)
-        return System(values, force, scale * excess)
+        return Loads(force, scale * excess)
 
     def energy(self, x: Array, p: Array) -> float:
         """Elastic energy [J]. Shared pressures store p C p / 2, and the cells what shear does."""

@@ -49,6 +49,8 @@ class Fem:
     "lumped", or "consistent" (M eq 17). `deviatoric`: "implicit", or "explicit" (M 3.4), for mixed
     elements: cheaper and only stable at small time steps, without stiffness damping in shear.
     `stabilisation` of iicr11's pressures; 0 is M's own form, which stiffens towards nu = 0.5.
+    `reuse`: the matrix of a step is kept until some cell has turned or stretched by more than this
+    since it was made; 0 makes it anew in every step. Forces are always those of the moment.
     """
 
     element: str | None = None  # tet4, tet10, hex8, hex20, hex20r, hex20p, iicr10, iicr11, iicr21
@@ -56,6 +58,7 @@ class Fem:
     mass: str = "lumped"  # or "consistent"
     deviatoric: str = "implicit"  # or "explicit"
     stabilisation: float = 1.0  # share of Dohrmann and Bochev's
+    reuse: float = 0.01  # change of the deformation gradient, at most
 
     def __post_init__(self) -> None:
         _one_of("rotation", self.rotation, [r for r in ROTATIONS if r != "none"])
@@ -63,6 +66,8 @@ class Fem:
         _one_of("deviatoric", self.deviatoric, ("implicit", "explicit"))
         if not 0.0 <= self.stabilisation < np.inf:
             raise LimpetError(f"stabilisation = {self.stabilisation:g}: expected 0 or more")
+        if not 0.0 <= self.reuse <= 0.1:
+            raise LimpetError(f"reuse = {self.reuse:g}: expected 0 to 0.1 (0.1: 6 degrees)")
 
 
 def _one_of(label: str, value: str, known: object) -> None:

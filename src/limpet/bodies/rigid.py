@@ -109,12 +109,21 @@ class RigidBody:
         fixed: bool = False,
         motion: Motion | None = None,
         anchors: Array | None = None,
+        frame: bool = False,
     ) -> None:
-        """`anchors` (k, 3) [m]: points beside the surface's that others are tied to."""
+        """`anchors` (k, 3) [m]: points beside the surface's that others are tied to.
+
+        `frame`: four more between the two, which carry any point that moves with the body.
+        """
         self.name = name
         self.mass = require_positive(f"mass of '{name}'", mass, " kg")
         points = check_points(shape.points, f"mesh of '{name}'")
         centre, self.inertia = mass_properties(points, shape.triangles, mass)  # body frame
+        self._reach = float(np.ptp(points, axis=0).max())  # [m] between the points of the frame
+        self.frame = len(points)  # the first of its vertices
+        if frame:
+            corners = np.vstack([np.zeros(3), self._reach * np.eye(3)])
+            points = np.concatenate([points, centre + corners])
         if anchors is not None:
             points = np.concatenate([points, anchors])
         self.local = np.ascontiguousarray(points - centre)
@@ -140,8 +149,20 @@ class RigidBody:
 
     def surface_velocities(self) -> Array:
         if not self.w.any():
-            return np.broadcast_to(self.v, self.local.shape)
+            out = np.empty_like(self.local)
+            out[:] = self.v
+            return out
         return _carried(self.v, self.w, self._arms())
+
+    def pose(self) -> tuple[Array, Array]:
+        """Rotation (3, 3) and translation (3,) [m] since the beginning."""
+        r = quaternion_matrix(self.turn)
+        return r, self.centre - r @ self.rest_centre
+
+    def frame_weights(self, points: Array) -> Array:
+        """(m, 4): points (m, 3) [m] that move with the body, from the vertices of its frame."""
+        weights = (points - self.centre) @ quaternion_matrix(self.turn) / self._reach
+        return np.column_stack([1.0 - weights.sum(axis=1), weights])
 
     def world_inertia(self) -> Array:
         r = quaternion_matrix(self.turn)

@@ -82,6 +82,7 @@ def _approach(
         h = min(pace.longer * h, LONG) if longer else max(0.5 * h, SHORT)
         before, least = residual, min(residual, least)
         here = np.concatenate([body.x.ravel(), body.p])
+        body.forget()  # steps as long as these need the matrix of the moment
         try:
             body.free_velocity(h, gravity, time - h)
         except DivergedError:
@@ -119,10 +120,10 @@ class _Mixing:
 def _out_of_balance(body: SoftBody, gravity: Array, h: float, time: float) -> float:
     """Forces left, of the weight; or volumes not met, of the whole; or ways to go, of the size."""
     d = body.fem
-    system = d.assemble(body.x, body.p, h)
+    loads = d.loads(body.x, body.p, h)
     weight = body.mass * (float(np.linalg.norm(gravity)) or STANDARD_GRAVITY)
-    left = (system.force + d.node_mass[:, None] * gravity)[: d.n_free]
-    parts = [float(np.linalg.norm(left)) / weight, float(np.abs(system.excess).sum()) / d.volume]
+    left = (loads.force + d.node_mass[:, None] * gravity)[: d.n_free]
+    parts = [float(np.linalg.norm(left)) / weight, float(np.abs(loads.excess).sum()) / d.volume]
     if body.motion is not None:
         away = body.motion.place(d.rest[d.n_free :], time) - body.x[d.n_free :]
         parts.append(float(np.abs(away).max()) / float(np.ptp(d.rest, axis=0).max()))

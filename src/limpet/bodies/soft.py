@@ -22,10 +22,10 @@ from limpet.bodies.reduced import Reduced, sparse_rows
 from limpet.bodies.surface_map import (
     bound_points,
     carrying_nodes,
-    free_entries,
     spread,
     vertex_compliance,
 )
+from limpet.bodies.tangent import Points, Tangent
 from limpet.errors import DivergedError, require_positive
 from limpet.geometry.shapes import Array, Binding, SoftShape
 from limpet.linalg import block_cholesky as chol
@@ -66,11 +66,14 @@ class SoftBody:
         self.name, self.mass, self.motion, self.shape = name, mass, motion, shape
         self.mass_damping = material.mass_damping
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
-        self.collision = _renumber(_with_nodes(shape.collision, anchors), d.new)
+        self.collision = c = _renumber(_with_nodes(shape.collision, anchors), d.new)
         self.visual = _renumber(shape.visual, d.new)
         self.n_surface = self.collision.n_vertices
-        first_node = np.minimum.reduceat(self.collision.nodes, self.collision.start[:-1])
-        self._vertex_order = np.argsort(first_node, kind="stable")
+        first_node = np.minimum.reduceat(c.nodes, c.start[:-1])
+        vertex_order = np.argsort(first_node, kind="stable")
+        self._vertices = Points(vertex_order, c.start, c.nodes, c.weights)
+        node, ones = np.arange(d.n_free + 1), np.ones(d.n_free)
+        self._nodes = Points(node[:-1], node, node[:-1], ones)
 
         self.x = d.rest.copy()
         self.v = np.zeros_like(self.x)
@@ -78,15 +81,15 @@ class SoftBody:
         # By unknown: a node's three velocities, or one change of pressure and two zeros.
         unknowns = len(self.x) + len(self.p)
         self._free = self._y = np.zeros((unknowns, 3))  # without constraints; with them
-        self._factor: chol.Factor | None = None
+        self._tangent: Tangent | None = None
         self._right = np.zeros((unknowns, 3))  # right-hand side of the last step
         self._unmet = np.zeros((unknowns, 3))  # impulses of the constraints
 
     @property
-    def factor(self) -> chol.Factor:
-        """Of the matrix of the last free_velocity."""
-        assert self._factor is not None, "free_velocity comes first"
-        return self._factor
+    def tangent(self) -> Tangent:
+        """The matrix of the last free_velocity."""
+        assert self._tangent is not None, "free_velocity comes first"
+        return self._tangent
 
     def surface_positions(self) -> Array:
         return bound_points(
@@ -106,33 +109,38 @@ class SoftBody:
 
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
         d = self.fem
-        self._system = system = d.assemble(self.x, self.p, h)
+        ahead = self.x + h * self.v  # about where the step ends
+        if self._tangent is not None and self._tangent.serves(ahead, self.p, h):
+            loads = d.loads(self.x, self.p, h)
+        else:
+            self._tangent = self._make_tangent(self.x, self.p, h)
+            loads = self._tangent.loads
+        right, known = np.zeros_like(self._y), np.zeros_like(self._y)
+        right[d.node_unknown] = d.mass_times(self.v) + h * (
+            loads.force + d.node_mass[:, None] * gravity
+        )
+        right[d.pressure_unknown, 0] = -loads.excess
+        if self.motion is not None:
+            target = self.motion.place(d.rest[d.n_free :], time + h)
+            known[d.free_unknowns :] = (target - self.x[d.n_free :]) / h
+        carried = _driven_times(*d.driven_blocks, self.tangent.values, known)
+        self._free = known + self.tangent.solve(right - carried)
+        self._right, self._unmet = right, np.zeros_like(right)
+        self._take(self._free)
+
+    def forget(self) -> None:
+        """Make the matrix anew in the next step, however little has changed."""
+        self._tangent = None
+
+    def _make_tangent(self, x: Array, p: Array, h: float) -> Tangent:
+        old, self._tangent = self._tangent, None
         try:
-            self._factor = chol.factorise(d.symbolic, system.values, self._factor)
+            return Tangent(self.fem, x, p, h, old)
         except chol.NotPositiveError as error:
             raise DivergedError(
                 f"'{self.name}': stiffness is not positive at node {self._node(error.node)}; "
                 "lower the time step, or check the mesh there"
             ) from None
-        right, known = np.zeros_like(self._y), np.zeros_like(self._y)
-        right[d.node_unknown] = d.mass_times(self.v) + h * (
-            system.force + d.node_mass[:, None] * gravity
-        )
-        right[d.pressure_unknown, 0] = -system.excess
-        if self.motion is not None:
-            target = self.motion.place(d.rest[d.n_free :], time + h)
-            known[d.free_unknowns :] = (target - self.x[d.n_free :]) / h
-        carried = _driven_times(*d.driven_blocks, system.values, known)
-        self._free = known + self._solve(right - carried)
-        self._right, self._unmet = right, np.zeros_like(right)
-        self._take(self._free)
-
-    def _solve(self, right: Array) -> Array:
-        """A^-1 of the free part, zero at the driven nodes; both by unknown."""
-        n, entries = self.fem.free_unknowns, self.fem.entries
-        out = np.zeros_like(right)
-        out[:n].reshape(-1)[entries] = chol.solve(self.factor, right[:n].reshape(-1)[entries])
-        return out
 
     def _take(self, y: Array) -> None:
         self._y, self.v = y, y[self.fem.node_unknown]
@@ -163,25 +171,22 @@ class SoftBody:
             by_unknown = np.zeros_like(self._y)
             by_unknown[d.node_unknown] = on_nodes
             extra[e] = by_unknown[: d.free_unknowns].reshape(-1)[d.entries]
-        vertices = self._vertex_order[touched[self._vertex_order]]
-        place = np.zeros(self.n_surface, np.int32)
-        place[vertices] = np.arange(len(vertices))
+        ranks = np.flatnonzero(touched[self._vertices.order])
         nodes = np.flatnonzero(carrying_nodes(touched, b.start, b.nodes, n))
-        if len(vertices) <= len(nodes):
-            start, carriers, weights = free_entries(vertices, b.start, b.nodes, b.weights, n)
-            by_vertex = chol.compliance(
-                self.factor, start, d.node_unknown[carriers], weights, extra
-            )
+        if len(ranks) <= len(nodes):
+            by_vertex = self.tangent.compliance(self._vertices, ranks, extra)
         else:
-            start, ones = np.arange(len(nodes) + 1), np.ones(len(nodes))
-            by_node = chol.compliance(self.factor, start, d.node_unknown[nodes], ones, extra)
+            by_node = self.tangent.compliance(self._nodes, nodes, extra)
             column = np.full(len(self.x), -1, np.int32)
             column[nodes] = 3 * np.arange(len(nodes))
             by_vertex = vertex_compliance(
-                vertices, b.start, b.nodes, b.weights, column, by_node, len(dense)
-            )
+                self._vertices.order[ranks], b.start, b.nodes, b.weights, column, by_node,
+                len(dense),
+            )  # fmt: skip
+        place = np.zeros(self.n_surface, np.int32)
+        place[self._vertices.order[ranks]] = np.arange(len(ranks))
         extra_column = np.full(len(rows), -1, np.int32)
-        extra_column[dense] = 3 * len(vertices) + np.arange(len(dense))
+        extra_column[dense] = 3 * len(ranks) + np.arange(len(dense))
         b_rows = sparse_rows(rows.start, rows.vertex, rows.vector, place, extra_column)
         return Reduced(*b_rows, by_vertex)
 
@@ -191,7 +196,7 @@ class SoftBody:
         spread(b.start, b.nodes, b.weights, impulse, on_nodes)
         self._unmet = np.zeros_like(self._free)
         self._unmet[self.fem.node_unknown] = on_nodes
-        self._take(self._free + self._solve(self._unmet))
+        self._take(self._free + self.tangent.solve(self._unmet))
 
     def advance(self, h: float) -> None:
         self.x = self.x + h * self.v
@@ -209,17 +214,28 @@ class SoftBody:
         n = d.n_free
         if n == len(self.x):
             return np.zeros(6)
-        held = _driven_times(*d.driven_blocks, self._system.values, self._y)
+        held = _driven_times(*d.driven_blocks, self.tangent.values, self._y)
         force = (held - self._right - self._unmet)[d.free_unknowns :] / h
         centre = self.x[n:].mean(axis=0)
         moment = np.cross(self.x[n:] - centre, force).sum(axis=0)
         return np.concatenate([force.sum(axis=0), moment])
 
     def get_state(self) -> dict[str, Array]:
-        return {"x": self.x.copy(), "v": self.v.copy(), "p": self.p.copy()}
+        made = self._tangent
+        return {
+            "x": self.x.copy(), "v": self.v.copy(), "p": self.p.copy(),
+            "tangent_x": made.x.copy() if made else np.full_like(self.x, np.nan),
+            "tangent_p": made.p.copy() if made else np.full_like(self.p, np.nan),
+            "tangent_h": np.array(made.h if made else np.nan),
+        }  # fmt: skip
 
     def set_state(self, state: dict[str, Array]) -> None:
         self.x, self.v, self.p = state["x"].copy(), state["v"].copy(), state["p"].copy()
+        at = state["tangent_x"], state["tangent_p"], float(state["tangent_h"])
+        if np.isnan(at[2]):
+            self._tangent = None
+        elif self._tangent is None or not self._tangent.is_of(*at):
+            self._tangent = self._make_tangent(*at)
 
 
 def _with_nodes(binding: Binding, nodes: Array | None) -> Binding:

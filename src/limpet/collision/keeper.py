@@ -113,9 +113,10 @@ class ContactKeeper:
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
         """The pairs of edges among `last`, where they meet now."""
         parts, offset = [Contacts.none()], self.offset
-        pairs = np.unique(np.stack([last.body_a, last.body_b], axis=1), axis=0)
-        for a, b in pairs.tolist():
+        for a, b in self.pairs if len(last) else ():
             own = last.take((last.body_a == a) & (last.body_b == b))
+            if len(own) == 0:
+                continue
             rows = kept_rows(
                 x[offset[a] : offset[a + 1]], self.colliders[a].shape,
                 x[offset[b] : offset[b + 1]], self.colliders[b].shape,

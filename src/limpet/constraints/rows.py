@@ -1,8 +1,9 @@
-"""Rows of H from geometry: three a contact (normal, two tangents), one a cavity (dV/dx)."""
+"""Rows of H from geometry: three a contact or patch point, one a cavity (dV/dx); ties."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -64,6 +65,42 @@ def contact_rows(
     return start, vertex[:used].copy(), vector[:used].copy()
 
 
+@dataclass(frozen=True)
+class Carried:
+    """Points that ride on rigid bodies, each by four vertices in a row that span its body."""
+
+    first: Array  # (m,) int32, the first of the four, by global vertex
+    weights: Array  # (m, 4), sum 1
+
+
+PatchRows = tuple[Array, Array, Array]  # start, vertex, vector
+
+
+@njit(cache=True)
+def _carried_rows(first_a, weights_a, first_b, weights_b, normal, tangent, other) -> PatchRows:
+    m = len(normal)
+    start = 8 * np.arange(3 * m + 1).astype(np.int32)
+    vertex, vector = np.empty(24 * m, np.int32), np.empty((24 * m, 3))
+    at = 0
+    for p in range(m):
+        for axis in range(3):
+            d = normal[p] if axis == 0 else tangent[p] if axis == 1 else other[p]
+            for j in range(4):
+                vertex[at], vertex[at + 4] = first_a[p] + j, first_b[p] + j
+                for i in range(3):
+                    vector[at, i] = weights_a[p, j] * d[i]
+                    vector[at + 4, i] = -weights_b[p, j] * d[i]
+                at += 1
+            at += 4
+    return start, vertex, vector
+
+
+def patch_rows(a: Carried, b: Carried, normal: Array) -> PatchRows:
+    """3 m rows over global vertices: the velocity of points on a less that of the same on b."""
+    first, second = tangents(normal)
+    return _carried_rows(a.first, a.weights, b.first, b.weights, normal, first, second)
+
+
 def contact_forces(normal: Array, multipliers: Array) -> Array:
     """(k, 3) [N] on the first body of each contact, whose three rows come first."""
     first, second = tangents(normal)
@@ -74,11 +111,12 @@ def contact_forces(normal: Array, multipliers: Array) -> Array:
 def stack_rows(
     offset: Array,
     contacts: Contacts,
+    patches: PatchRows,
     cavities: Sequence[tuple[Array, Array]],
     ties: Ties,
     x: Array,
 ) -> tuple[Rows, Array]:
-    """H over all surface vertices: contact rows, a row a cavity, ties; and their gaps (r,) [m].
+    """H over all surface vertices: contacts, patches, a row a cavity, ties; and gaps (r,) [m].
 
     offset (bodies + 1,): where each body's vertices begin. cavities: vertices and dV/dx there.
     """
@@ -88,16 +126,18 @@ def stack_rows(
         offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
         contacts.normal, first, second,
     )  # fmt: skip
-    starts, vertices, vectors = [start], [vertex], [vector]
+    own_start, own_vertex, own_vector = patches
+    starts, vertices, vectors = [start], [vertex, own_vertex], [vector, own_vector]
+    starts.append(start[-1:] + own_start[1:])
     for support, gradient in cavities:
-        starts.append(starts[-1][-1:] + len(support))
+        starts.append(_last(starts) + len(support))
         vertices.append(support)
         vectors.append(gradient)
-    gaps = [np.zeros(3 * len(contacts) + len(cavities))]
+    gaps = [np.zeros(3 * len(contacts) + len(own_start) - 1 + len(cavities))]
     gaps[0][: 3 * len(contacts) : 3] = contacts.gap
     if len(ties):
         start, vertex, vector, gap = tie_rows(ties, x)
-        starts.append(starts[-1][-1:] + start[1:])
+        starts.append(_last(starts) + start[1:])
         vertices.append(vertex)
         vectors.append(vector)
         gaps.append(gap)
@@ -107,3 +147,8 @@ def stack_rows(
         np.concatenate(vectors),
     )
     return rows, np.concatenate(gaps)
+
+
+def _last(starts: list[Array]) -> Array:
+    """(1,) where the next row begins."""
+    return next(part[-1:] for part in reversed(starts) if len(part))

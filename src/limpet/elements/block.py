@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from limpet.elements.element import Element
 from limpet.errors import MeshError
+from limpet.geometry.rotation import det3
 
 Array = np.ndarray
 
@@ -71,10 +73,52 @@ def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
     )
 
 
+@njit(cache=True)
+def _volume(x: Array, cells: Array, gradients: Array, weights: Array) -> float:
+    m, q, k, _ = gradients.shape
+    f, total = np.empty((3, 3)), 0.0
+    for e in range(m):
+        for g in range(q):
+            f[:] = 0.0
+            for a in range(k):
+                for i in range(3):
+                    for j in range(3):
+                        f[i, j] += x[cells[e, a], i] * gradients[e, g, a, j]
+            total += weights[e, g] * det3(f)
+    return total
+
+
 def deformed_volume(block: CellBlock, x: Array) -> float:
     """[m^3] integral of det F, by the points of the stiffness: exact for linear tetrahedra."""
-    f = np.einsum("mai,mqaj->mqij", x[block.cells], block.gradients, optimize=True)
-    return float((block.weights * np.linalg.det(f)).sum())
+    return float(_volume(x, block.cells, block.gradients, block.weights))
+
+
+@njit(cache=True)
+def _changed(u: Array, cells: Array, gradients: Array, limit: float) -> bool:
+    m, q, k, _ = gradients.shape
+    for e in range(m):
+        first = cells[e, 0]
+        for g in range(q):
+            square = 0.0
+            for i in range(3):
+                d0 = d1 = d2 = 0.0
+                for a in range(1, k):  # the gradients sum to zero
+                    ui = u[cells[e, a], i] - u[first, i]
+                    d0 += ui * gradients[e, g, a, 0]
+                    d1 += ui * gradients[e, g, a, 1]
+                    d2 += ui * gradients[e, g, a, 2]
+                square += d0 * d0 + d1 * d1 + d2 * d2
+            if not square <= limit * limit:
+                return True
+    return False
+
+
+def changed(block: CellBlock, u: Array, limit: float) -> bool:
+    """Whether moving the nodes by u (n, 3) [m] changes F by more than `limit` at some point.
+
+    By its Frobenius norm: a turn by an angle counts sqrt(2) times that angle.
+    """
+    return bool(_changed(u, block.cells, block.gradients, limit))
 
 
 def _lump(mass: Array) -> Array:

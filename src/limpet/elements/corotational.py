@@ -301,6 +301,8 @@ def _assemble(
         else:
             own_pressure(weights[e], shape, roots[e], trace, bulk, mu, pressure)
         load(cells[e], gradients[e], weights[e], rotation, f, r, pressure, mu, force, turned, work)
+        if len(values) == 0:
+            continue
         used = 0
         if rotation == POLAR and implicit:
             used = resist_turning(f, r, pressure, mu, turned, rows, work)
@@ -324,6 +326,7 @@ def assemble(
     """Add elastic forces (n, 3) [N] and factor * stiffness blocks [N/m] of all cells.
 
     slots (m, k, k) int32: where block (a, b), a >= b, goes in `values`; -1 - slot if transposed.
+    Empty `values`: the forces alone.
     Not `implicit`: the matrix has the volumetric part only (M 3.4), for cells with own pressures.
     """
     _assemble(

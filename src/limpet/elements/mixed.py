@@ -48,6 +48,11 @@ def _assemble_mixed(
                 pressure[g] += shape[g, i] * p[own[i]]
                 excess[own[i]] += weights[e, g] * shape[g, i] * trace[g]
         load(cells[e], gradients[e], weights[e], rotation, f, r, pressure, mu, force, turned, work)
+        for i in range(c):
+            for j in range(c):
+                excess[own[i]] -= compliance[e, i, j] * p[own[j]]
+        if len(values) == 0:
+            continue
         used = 0
         if rotation == POLAR and implicit:
             used = resist_turning(f, r, pressure, mu, turned, rows, work)
@@ -67,12 +72,10 @@ def _assemble_mixed(
                         values[slot, 0, d] += coupling * b
                     else:
                         values[-1 - slot, d, 0] += coupling * b
-            for j in range(c):
-                excess[own[i]] -= compliance[e, i, j] * p[own[j]]
-                if j <= i:
-                    slot = slots[e, k + i, k + j]
-                    at = slot if slot >= 0 else -1 - slot
-                    values[at, 0, 0] -= pivot_factor * pivot[e, i, j]
+            for j in range(i + 1):
+                slot = slots[e, k + i, k + j]
+                at = slot if slot >= 0 else -1 - slot
+                values[at, 0, 0] -= pivot_factor * pivot[e, i, j]
 
 
 def assemble_mixed(
@@ -85,7 +88,7 @@ def assemble_mixed(
 
     pressure_cells (m, c): each cell's pressures in p. slots (m, k + c, k + c) as in `assemble`,
     nodes first. compliance (m, c, c) [m^3/Pa]: C. The blocks are factor * stiffness, coupling * B
-    and -pivot_factor * pivot, where pivot is C or more.
+    and -pivot_factor * pivot, where pivot is C or more. Empty `values`: no blocks.
     """
     _assemble_mixed(
         x, p, block.cells, pressure_cells, block.gradients, block.weights, block.laplace,

@@ -142,7 +142,7 @@ def _assemble(
     slots: Array, mu: float, lam: float, alpha: float, factor: float, force: Array, values: Array,
 ) -> None:  # fmt: skip
     m, q, k, _ = gradients.shape
-    c = shape.shape[1]
+    c, stiff = shape.shape[1], len(values) > 0
     bulk, lam, alpha = _split(c > 0, lam, mu, alpha)
     f, cofactor = np.empty((3, 3)), np.empty((3, 3))
     part = np.empty(c)
@@ -163,7 +163,7 @@ def _assemble(
                     for j in range(i + 1):
                         scale = roots[e, i, j] * shape[g, j]
                         pressure += bulk * scale * part[i]
-                        for a in range(k):
+                        for a in range(k if stiff else 0):
                             for d in range(3):
                                 slope = 0.0
                                 for l in range(3):
@@ -180,7 +180,10 @@ def _assemble(
                         stress = mu * (1.0 - 1.0 / invariant) * f[i, j] + pressure * cofactor[i, j]
                         s += stress * gradients[e, g, a, j]
                     force[cells[e, a], i] -= w * s
-            used += _point_rows(f, w, mu, lam, pressure, gradients[e, g], rows[used:])
+            if stiff:
+                used += _point_rows(f, w, mu, lam, pressure, gradients[e, g], rows[used:])
+        if not stiff:
+            continue
         for i in range(c):
             rows[used] = rows[9 * q + i]
             used += 1

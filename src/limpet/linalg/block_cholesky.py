@@ -270,35 +270,53 @@ def _place_points(start, nodes, weights, offset, tail, y, lo, hi) -> None:
                 y[row - tail, 3 * i + d] += weights[k]
 
 
-def compliance(factor: Factor, start: Array, nodes: Array, weights: Array, extra: Array) -> Array:
-    """B A^-1 B^T for B = unit forces on t points that ride on nodes, then dense rows `extra`.
+@dataclass(frozen=True)
+class HalfSolved:
+    """Y = L^-1 B^T for unit forces on t points: column 3 i + d is point i, axis d."""
 
-    Point i = sum of weights * nodes over start[i]:start[i+1]; points are best sorted by their first
-    node. extra (e, ...): an entry for each unknown. Result (3 t + e, 3 t + e), symmetric; row
-    3 i + d is point i, axis d. The nodes of points have three unknowns.
+    tail: int  # unknowns before it are zero in all columns
+    y: Array  # (size - tail, 3 t)
+    gram: Array  # (3 t, 3 t) Y^T S Y = B A^-1 B^T
+
+
+def half_solve(factor: Factor, start: Array, nodes: Array, weights: Array) -> HalfSolved:
+    """Point i = sum of weights * nodes over start[i]:start[i+1], nodes of three unknowns.
+
+    The points are best sorted by their first node.
     """
-    s, t, e = factor.symbolic, len(start) - 1, len(extra)
-    out = np.zeros((3 * t + e, 3 * t + e))
-    tail = s.size
-    y = np.zeros((0, 3 * t))
-    if len(nodes):
-        begin = int(np.searchsorted(s.first, s.offset[nodes.min()], side="right")) - 1
-        tail = s.first[begin]
-        y = np.zeros((s.size - tail, 3 * t))
-        lo, hi = np.full(s.size, 3 * t, np.int32), np.zeros(s.size, np.int32)
-        _place_points(start, nodes, weights, s.offset, tail, y, lo, hi)
-        gram = np.zeros((3 * t, 3 * t))
-        full = _half_solve(*_arrays(factor), s.sign, begin, y, lo, hi, gram, (3 * t) // 2)
-        gram += _signed_gram(y[full:], s.sign[tail + full :])
-        _mirror(gram, out)
+    s, t = factor.symbolic, len(start) - 1
+    gram = np.zeros((3 * t, 3 * t))
+    if not len(nodes):
+        return HalfSolved(s.size, np.zeros((0, 3 * t)), gram)
+    begin = int(np.searchsorted(s.first, s.offset[nodes.min()], side="right")) - 1
+    tail = int(s.first[begin])
+    y = np.zeros((s.size - tail, 3 * t))
+    lo, hi = np.full(s.size, 3 * t, np.int32), np.zeros(s.size, np.int32)
+    _place_points(start, nodes, weights, s.offset, tail, y, lo, hi)
+    full = _half_solve(*_arrays(factor), s.sign, begin, y, lo, hi, gram, (3 * t) // 2)
+    gram += _signed_gram(y[full:], s.sign[tail + full :])
+    _mirror(gram)
+    return HalfSolved(tail, y, gram)
+
+
+def compliance(factor: Factor, half: HalfSolved, points: Array, extra: Array) -> Array:
+    """C A^-1 C^T for C = unit forces on some of the half-solved points, then rows `extra`.
+
+    points (t,): which. extra (e, ...): an entry for each unknown. Result (3 t + e, 3 t + e),
+    symmetric; row 3 i + d is the i-th of the points, axis d.
+    """
+    s, n, e = factor.symbolic, 3 * len(points), len(extra)
+    columns = (3 * points[:, None] + np.arange(3)).ravel()
+    out = np.empty((n + e, n + e))
+    out[:n, :n] = half.gram[columns[:, None], columns]
     if e:
         z = np.array(extra, dtype=float).reshape(e, s.size)
         for row in z:
             _forward(*_arrays(factor), row)
         signed = z * s.sign
-        out[3 * t :, : 3 * t] = signed[:, tail:] @ y
-        out[: 3 * t, 3 * t :] = out[3 * t :, : 3 * t].T
-        out[3 * t :, 3 * t :] = signed @ z.T
+        out[n:, :n] = (signed[:, half.tail :] @ half.y)[:, columns]
+        out[:n, n:] = out[n:, :n].T
+        out[n:, n:] = signed @ z.T
     return out
 
 
@@ -312,10 +330,9 @@ def _signed_gram(y: Array, sign: Array) -> Array:
 
 
 @njit(cache=True)
-def _mirror(upper: Array, out: Array) -> None:
-    """Write the symmetric matrix whose upper triangle is given into the corner of `out`."""
+def _mirror(upper: Array) -> None:
+    """Write the upper triangle below the diagonal, in place."""
     n = len(upper)
     for i in range(n):
         for j in range(i, n):
-            out[i, j] = upper[i, j]
-            out[j, i] = upper[i, j]
+            upper[j, i] = upper[i, j]

@@ -159,8 +159,10 @@ def look(
         step=simulation.steps,
         time=simulation.time,
         positions=now.positions.astype(np.float32),
-        contact_points=now.contact_points[carrying].astype(np.float32),
-        contact_forces=now.forces[carrying].astype(np.float32),
+        contact_points=np.concatenate(
+            [now.contact_points[carrying], now.patch_points], dtype=np.float32
+        ),
+        contact_forces=np.concatenate([now.forces[carrying], now.patch_forces], dtype=np.float32),
         cavities=air,
         figures=_figures(report, what.up),
         fields={name: _field(name, simulation, what, now, pressed) for name in colours},

@@ -1,0 +1,1 @@
+"""Pressure-field contact (F): penetration extents, equal-pressure polygons, wrench, energy."""

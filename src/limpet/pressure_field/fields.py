@@ -1,0 +1,180 @@
+"""Pressure fields of nominally rigid bodies (F III, VI-A): what a body brings to a contact.
+
+A body is compliant (PressureField: tetrahedra with a pressure at each vertex, zero on the surface),
+rigid (RigidSurface: the limit of an infinite pressure right under the surface), or a HalfSpace of
+either kind. All are in the body's frame and computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from limpet.errors import LimpetError, MeshError, require_positive
+from limpet.geometry.check import check_surface
+from limpet.geometry.shapes import outer_faces
+from limpet.geometry.tetrahedra import tet_volumes
+from limpet.pressure_field.packed import pack
+from limpet.pressure_field.primitives import Solid
+from limpet.pressure_field.tree import Boxes, tet_boxes, triangle_boxes
+
+Array = np.ndarray
+
+FLATTEST = 1e-12  # volume of a tet over the cube of its longest edge, below which it is flat
+
+
+@dataclass(frozen=True)
+class PressureField:
+    """A compliant body: piecewise linear pressure on tetrahedra."""
+
+    points: Array  # (n, 3) [m]
+    tets: Array  # (m, 4) int32, of positive volume
+    pressure: Array  # (n,) [Pa]
+    modulus: float  # [Pa] pressure at extent 1
+    gradient: Array  # (m, 3) [Pa/m]
+    smooth_gradient: Array  # (n, 3) [Pa/m] mean of the tets about a vertex, by volume
+    cells: Array  # (m, CELL) what the kernels read of a tet, in one row (see packed.py)
+    boxes: Boxes
+
+
+@dataclass(frozen=True)
+class RigidSurface:
+    """A rigid body: a closed surface."""
+
+    points: Array  # (n, 3) [m]
+    triangles: Array  # (m, 3) int32, outward
+    boxes: Boxes
+
+
+@dataclass(frozen=True)
+class HalfSpace:
+    """All that lies below a plane: normal . x <= offset; compliant with p = stiffness * depth."""
+
+    normal: Array  # (3,) unit, outward
+    offset: float  # [m]
+    stiffness: float  # [Pa/m] inf: rigid
+    thickness: float  # [m] depth at which the extent is 1; inf if rigid
+
+    @property
+    def modulus(self) -> float:
+        """[Pa] pressure at extent 1."""
+        return self.stiffness * self.thickness
+
+
+Body = PressureField | RigidSurface | HalfSpace
+
+
+def pressure_field(
+    solid: Solid | tuple[Array, Array, Array],
+    modulus: float,
+    mapping: Callable[[Array], Array] | None = None,
+    name: str = "field",
+) -> PressureField:
+    """The field of a solid (points, tets, extent): modulus [Pa] times the extent.
+
+    `mapping` sends extents to extents and is taken at the vertices, linear between them: a power
+    above 1 makes a body soft at first and hard at depth (F III-2), as finely as it has layers.
+    """
+    require_positive(f"{name} modulus", modulus, " Pa", "a rigid body is a RigidSurface")
+    points, tets, extent = solid
+    points, tets = check_tets(points, tets, name)
+    pressure = modulus * np.asarray(extent if mapping is None else mapping(extent), dtype=float)
+    if pressure.shape != (len(points),):
+        raise LimpetError(
+            f"{name} extent has shape {pressure.shape}: expected one number for each of the "
+            f"{len(points)} vertices"
+        )
+    if not np.isfinite(pressure).all() or pressure.min() < 0.0:
+        raise LimpetError(f"{name} extent: expected finite numbers of at least 0 at all vertices")
+    if pressure.max() == 0.0:
+        raise MeshError(
+            f"{name} has extent 0 at every vertex, so no pressure: expected vertices inside; "
+            "refine it (refine_walls)"
+        )
+    shape = shape_gradients(points, tets)
+    gradient = np.einsum("ikj,ik->ij", shape, pressure[tets])
+    weight = np.repeat(tet_volumes(points, tets), 4)
+    smooth: Array = np.stack(
+        [
+            np.bincount(tets.ravel(), weight * np.repeat(gradient[:, j], 4), len(points))
+            for j in range(3)
+        ],
+        axis=1,
+    )
+    smooth /= np.bincount(tets.ravel(), weight, len(points))[:, None]
+    corners, at = points[tets], pressure[tets]
+    loaded = (pressure[surface_triangles(tets)] > 0.0).any()
+    steepest = np.inf if loaded else float(np.linalg.norm(gradient, axis=1).max())
+    boxes = tet_boxes(corners, at, steepest)
+    cells = pack(points, tets, pressure, gradient, shape)
+    return PressureField(points, tets, pressure, float(modulus), gradient, smooth, cells, boxes)
+
+
+def rigid_surface(points: Array, triangles: Array, name: str = "surface") -> RigidSurface:
+    """A rigid body from its closed, outward surface."""
+    check_surface(points, triangles, name)
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    triangles = np.ascontiguousarray(triangles, dtype=np.int32)
+    return RigidSurface(points, triangles, triangle_boxes(points[triangles]))
+
+
+def half_space(
+    normal: Array | tuple[float, float, float],
+    offset: float,
+    modulus: float | None = None,  # [Pa] None: rigid
+    thickness: float | None = None,  # [m] of the compliant layer
+) -> HalfSpace:
+    """The half space normal . x <= offset [m], compliant if it has a modulus and a thickness."""
+    direction = np.asarray(normal, dtype=float)
+    size = np.linalg.norm(direction)
+    if direction.shape != (3,) or not 0.0 < size < np.inf:
+        raise LimpetError(f"half space normal = {normal!r}: expected three numbers, not all zero")
+    if (modulus is None) != (thickness is None):
+        raise LimpetError(
+            f"half space modulus = {modulus}, thickness = {thickness}: expected both (compliant) "
+            "or none (rigid)"
+        )
+    if modulus is None or thickness is None:
+        return HalfSpace(direction / size, offset, np.inf, np.inf)
+    require_positive("half space modulus", modulus, " Pa")
+    require_positive("half space thickness", thickness, " m")
+    return HalfSpace(direction / size, offset, modulus / thickness, thickness)
+
+
+def surface_triangles(tets: Array) -> Array:
+    """The outward faces (k, 3) int32 that no two tets share."""
+    return outer_faces("tet4", {"tet4": tets})[0].astype(np.int32)
+
+
+def check_tets(points: Array, tets: Array, name: str) -> tuple[Array, Array]:
+    """The mesh as contiguous arrays, if each tet is of positive volume."""
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    tets = np.ascontiguousarray(tets, dtype=np.int32)
+    if points.ndim != 2 or points.shape[1] != 3 or tets.ndim != 2 or tets.shape[1] != 4:
+        raise MeshError(
+            f"{name} has points of shape {points.shape} and tets of shape {tets.shape}: expected "
+            "(n, 3) and (m, 4)"
+        )
+    if tets.size == 0 or tets.min() < 0 or tets.max() >= len(points):
+        raise MeshError(f"{name} tets: expected some, of vertices 0 to {len(points) - 1}")
+    if not np.isfinite(points).all():
+        raise MeshError(f"{name} points: expected finite coordinates")
+    volume, corners = tet_volumes(points, tets), points[tets]
+    longest = np.ptp(corners, axis=1).max(axis=1)
+    bad = np.flatnonzero(volume <= FLATTEST * longest**3)
+    if len(bad):
+        raise MeshError(
+            f"{name} tet {bad[0]} has volume {volume[bad[0]]:.3g} m^3, {len(bad)} such: expected "
+            "positive volumes; swap two vertices of inverted tets, remove flat ones"
+        )
+    return points, tets
+
+
+def shape_gradients(points: Array, tets: Array) -> Array:
+    """(m, 4, 3) [1/m] gradients of the barycentric coordinates."""
+    corners = points[tets]
+    inverse = np.linalg.inv(corners[:, 1:] - corners[:, :1])  # columns: gradients of 1, 2, 3
+    rest = inverse.transpose(0, 2, 1)
+    return np.concatenate([-rest.sum(axis=1, keepdims=True), rest], axis=1)
