@@ -15,7 +15,7 @@ FILL = {"bodies": "#f3dcc5", "air": "#cfe3f5", "contact": "#e3e6dc", "solve": "#
 
 # what, how, by which room, from where in the papers, colour
 STEP = (
-    ("contacts", "proximity at x, found at the end of the last step", "collision/",
+    ("contacts", "proximity at x, found at the end of the last step; patches", "collision/",
      "not at the free positions of P algorithm 1", "contact"),
     ("free velocities", "every body integrates itself as if alone:  v_free", "bodies/",
      "P eq 1", "bodies"),
@@ -39,9 +39,11 @@ ROOMS = (
     ("bodies", "soft and rigid, behind one contract"),
     ("collision", "contacts: gap, normal, weights"),
     ("cavity", "where air is trapped, and how much"),
+    ("pressure_field", "contact by pressure fields: surface, patches, wrench"),
     ("constraints", "laws: contact, friction, gas, regulated pressure"),
     ("solver", "compliance, Newton, sweeps; knows no law"),
     ("world, settings", "what a user builds; how it is computed"),
+    ("response", "rows, compliance, solve: how bodies answer to each other"),
     ("simulation", "one step on one screen"),
     ("scenes", "one file a scene, a registry by name"),
     ("record", "the run folder: history, summary, films, plots"),

@@ -10,6 +10,8 @@ import numpy as np
 
 from limpet.errors import LimpetError
 
+__all__ = ["Motion", "Path", "path"]  # as limpet.motion
+
 Array = np.ndarray
 
 
