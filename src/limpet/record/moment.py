@@ -189,7 +189,11 @@ def _field(name: str, simulation: Simulation, what: Seen, now: Snapshot, pressed
             offset[c.body_a], c.vertices_a, c.weights_a,
             offset[c.body_b], c.vertices_b, c.weights_b, pressed, len(x),
         )  # fmt: skip
-        area = vertex_areas(now.walls.triangles, x)
+        area = np.zeros(len(x))
+        for i, body in enumerate(simulation.bodies):
+            if isinstance(body, SoftBody):
+                mine = slice(offset[i], offset[i + 1])
+                area[mine] = vertex_areas(now.walls.own_triangles[i], x[mine])
         values = np.divide(load, area, out=np.zeros(len(x)), where=area > 0.0)
     elif name == "gap":
         gap = nearness(now.near, now.walls).gap
