@@ -24,7 +24,7 @@ ORDER = (
     ("constraints",),
     ("solver",),
     ("world", "settings"),
-    ("simulation",),
+    ("simulation", "constrained"),
     ("scenes",),
     ("record",),
     ("viewer",),
