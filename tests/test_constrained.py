@@ -35,7 +35,7 @@ def test_a_pendulum_keeps_its_length_and_its_energy_for_a_minute():
     energy, length = [], []
     last = rod.v
     for _ in world.run(60.0):
-        # velocities stand half a step behind positions: the mean of two belongs to the place between
+        # velocities stand half a step behind positions: the mean of two belongs between them
         place = rod.x - world.h * rod.v
         mean = 0.5 * (last + rod.v)
         kinetic = 0.5 * rod.node_mass @ (mean**2).sum(axis=1)
@@ -99,7 +99,9 @@ def test_a_ball_rolls_down_without_slipping():
     world = Constrained(0.005, G * np.array([np.sin(angle), 0.0, -np.cos(angle)]), 0.8)
     world.add_rigid(ground(), half_space(0.05))
     cube = box(0.1, 0.1, 0.1)
-    body = RigidBody("ball", RigidShape("b", cube.points + [0, 0, 0.1], cube.triangles), 1.0)
+    body = RigidBody(
+        "ball", RigidShape("b", cube.points + np.array([0, 0, 0.1]), cube.triangles), 1.0
+    )
     world.add_rigid(body, ball(0.05))
     for _ in world.run(1.0):
         pass

@@ -22,15 +22,26 @@ from limpet.collision.scout import Part, Place, Scout
 from limpet.collision.touches import Touches
 from limpet.constraints.anchor import Anchors, anchors_at
 from limpet.constraints.bending import Bends, Fold, folds, rest_sizes
-from limpet.constraints.inextensible import Distances, Resists, bounds
+from limpet.constraints.inextensible import Distances, Resists, bounds, transverse
 from limpet.constraints.pairs import Pairs
+from limpet.constraints.threads import threads
 from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.geometry.nets import edge_lengths
 from limpet.report import StepReport
-from limpet.solver.stack import Poses, Stack, TouchMemory, moved_pairs, moving, touch_pairs
-from limpet.solver.sweep import Impulses, Swept, reactions, sweep, warm_start
+from limpet.solver.stack import (
+    Poses,
+    Stack,
+    TouchMemory,
+    follow_rows,
+    moving,
+    touch_pairs,
+)
+from limpet.solver.sweep import Impulses, Moving, Swept, fade, reactions, sweep, warm_start
 
 Array = np.ndarray
+
+
+CALM = 1.0  # [rad] that the fastest thread swings in a solve; from 2 on it would not be stable
 
 
 @dataclass(frozen=True)
@@ -40,9 +51,11 @@ class SweepPlan:
     sweeps: int = 2  # at most
     rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
-    substeps: int = 1  # solves within a step, for the contacts found at its start
+    substeps: int = 1  # solves within a step, at least, for the contacts found at its start
+    most_substeps: int = 10  # taut threads swing fast across: they are given shorter steps
     share: float = 0.1  # beta h: of an error that a step takes back (Baumgarte)
     warm_start: float = 0.9  # share of the last impulses that the sweeps of nodes start from
+    continuous: bool = True  # sheets: also what would pass through within the step
     margin: float = 1e-3  # [m] contacts that come this near within the step are solved for
 
     def __post_init__(self) -> None:
@@ -90,11 +103,16 @@ class Constrained:
         self._anchors: list[Anchors] = []
         self._built: tuple[Scout, Stack] | None = None
         self._impulses: Impulses | None = None
+        self._last_h = h  # [s] of the solve that found them
         self._memory = TouchMemory(np.zeros(0, np.int64), np.zeros((0, 3)))
         self.steps, self.time = 0, 0.0
         self.clock: Callable[[], float] = perf_counter
         self.touches = Touches.none()
         self.swept = Swept(0, np.zeros(0), np.zeros(0))
+
+    @property
+    def bodies(self) -> list[ParticleBody | RigidBody]:
+        return [*self.soft, *self.rigid]
 
     # What the world is made of
 
@@ -127,7 +145,7 @@ class Constrained:
         return body
 
     def _new(self, name: str) -> None:
-        if name in [b.name for b in (*self.soft, *self.rigid)]:
+        if name in [b.name for b in self.bodies]:
             raise LimpetError(f"body '{name}' is there already: give each its own name")
         self._built = None
 
@@ -147,10 +165,12 @@ class Constrained:
         rest = edge_lengths(body.net.points, nodes)
         if len(rest) and rest.min() <= 0.0:
             raise LimpetError(f"edge {int(np.argmin(rest))} of '{body.name}' has no length at rest")
+        order, flip, thread = threads(body.net.points, nodes)
+        nodes = np.where(flip[:, None], nodes[order, ::-1], nodes[order])
         k, (lower, upper) = len(nodes), bounds(Resists(resists), most)
         self._distances.append(
-            Distances(self._global(body, nodes), rest, np.full(k, lower), np.full(k, upper),
-                      np.full(k, stiffness), np.full(k, damping))
+            Distances(self._global(body, nodes), rest[order], np.full(k, lower), np.full(k, upper),
+                      np.full(k, stiffness), np.full(k, damping), thread)
         )  # fmt: skip
         self._built = None
 
@@ -221,8 +241,10 @@ class Constrained:
 
     def step(self) -> StepReport:
         """Advance by h, in `substeps` solves for the contacts found at its start."""
-        clock, plan, h = _Clock(self.clock), self.plan, self.h / self.plan.substeps
+        clock, plan = _Clock(self.clock), self.plan
         scout, stack = self._build()
+        substeps = self._substeps(stack)
+        h = self.h / substeps
         x, poses = self.positions(), Poses.of(self.rigid)
         touches = scout.find(self._places(poses), self.h, plan.margin)
         among_rigid = (touches.rigid_a >= 0) & (touches.rigid_b >= 0)
@@ -230,15 +252,17 @@ class Constrained:
         pairs = [touch_pairs(t, x, poses) for t in groups]
         clock.lap("collision")
 
-        p = self._guess(stack, groups, pairs)
-        sweeps = 0
-        for sub in range(plan.substeps):
-            for body in (*self.soft, *self.rigid):
+        p, rows, sweeps = self._guess(stack, groups, pairs, h), None, 0
+        for sub in range(substeps):
+            for body in self.bodies:
                 body.free_velocity(h, self.gravity, self.time + sub * h)
             on = moving(self.soft, self.rigid, stack.pins, x, h)
             clock.lap("free")
 
-            rows = stack.rows(x, poses, on, pairs[0], pairs[1], h, plan.share)
+            if rows is None:
+                rows = stack.rows(x, poses, on, pairs[0], pairs[1], h, plan.share)
+            else:
+                rows = stack.again(rows, x, poses, on, h, plan.share)
             self._fade(p)
             warm_start(rows, p, on)
             clock.lap("compliance")
@@ -247,19 +271,16 @@ class Constrained:
             sweeps += self.swept.sweeps
             clock.lap("solve")
 
-            impulse, wrench = reactions(rows, p, len(x), len(self.rigid))
-            for i, soft in enumerate(self.soft):
-                own = slice(self.first[i], self.first[i + 1])
-                soft.reach(on.v[own], impulse[own])
-            for i, rigid in enumerate(self.rigid):
-                rigid.push(wrench[i])
-            for body in (*self.soft, *self.rigid):
+            last = sub + 1 == substeps
+            asked = last and self._driven()
+            self._take(on, reactions(rows, p, len(x), len(self.rigid)) if asked else None)
+            for body in self.bodies:
                 body.advance(h)
             x, poses = self.positions(), Poses.of(self.rigid)
-            if sub + 1 < plan.substeps:
-                pairs = [moved_pairs(q, on, h) for q in pairs]
+            if not last:
+                follow_rows(rows, on, h)
             clock.lap("correct")
-        self._impulses = p
+        self._impulses, self._last_h = p, h
         self._memory = TouchMemory.of(groups, pairs, (p.rigid_contacts, p.contacts))
         self.touches = touches
         self.steps += 1
@@ -270,6 +291,31 @@ class Constrained:
             )
         clock.lap("correct")
         return self._report(clock.phases, p, sweeps)
+
+    def _substeps(self, stack: Stack) -> int:
+        """How many solves a step needs: a thread of tension T swings across at sqrt(2 T (1/m)/L).
+
+        Directions are those at the start of a solve, so its step must stay below two over that.
+        """
+        plan = self.plan
+        if self._impulses is None or plan.most_substeps <= plan.substeps:
+            return plan.substeps
+        mass = np.concatenate([np.zeros(0), *(b.inverse_mass for b in self.soft)])
+        swing = transverse(self._impulses.distances / self._last_h, stack.distances, mass)
+        wanted = int(np.ceil(self.h * swing / CALM))
+        return min(max(plan.substeps, wanted), plan.most_substeps)
+
+    def _take(self, on: Moving, pushed: tuple[Array, Array] | None) -> None:
+        """Hand the velocities to the bodies; `pushed` says what drives and fixtures had to bear."""
+        for i, soft in enumerate(self.soft):
+            own = slice(self.first[i], self.first[i + 1])
+            soft.reach(on.v[own], None if pushed is None else pushed[0][own])
+        for i, rigid in enumerate(self.rigid):
+            rigid.reach(on.rigid_v[i], None if pushed is None else pushed[1][i])
+
+    def _driven(self) -> bool:
+        """Whether a drive or fixture wants to know what it bears."""
+        return any(len(b.driven) for b in self.soft) or any(b.prescribed for b in self.rigid)
 
     def positions(self) -> Array:
         """(n, 3) [m] all nodes."""
@@ -292,19 +338,22 @@ class Constrained:
 
     def _build(self) -> tuple[Scout, Stack]:
         if self._built is None:
-            scout = Scout.of(self._parts, self._places(Poses.of(self.rigid)), self.friction_between)
+            places = self._places(Poses.of(self.rigid))
+            scout = Scout.of(self._parts, places, self.friction_between, self.plan.continuous)
             stack = Stack.of(self._distances, self._bends, self._anchors)
             self._built, self._impulses = (scout, stack), None
         return self._built
 
-    def _guess(self, stack: Stack, groups: tuple[Touches, Touches], pairs: list[Pairs]) -> Impulses:
+    def _guess(
+        self, stack: Stack, groups: tuple[Touches, Touches], pairs: list[Pairs], h: float
+    ) -> Impulses:
         fresh, old = stack.zeros(len(groups[0]), len(groups[1])), self._impulses
         share = self.plan.warm_start
         if old is None or share == 0.0:
             return fresh
         recalled = [self._memory.recall(t, q) for t, q in zip(groups, pairs)]
         old = old._replace(rigid_contacts=recalled[0], contacts=recalled[1])
-        return Impulses(*(q.copy() for q in old))
+        return Impulses(*((h / self._last_h) * q for q in old))
 
     def _fade(self, p: Impulses) -> None:
         """Leave the share that a solve starts from; rigid bodies among themselves start from all.
@@ -313,20 +362,20 @@ class Constrained:
         unsolved would gain energy (C 4.6).
         """
         for q in (p.distances, p.bends, p.held, p.contacts):
-            q *= self.plan.warm_start
+            fade(q.reshape(-1), self.plan.warm_start)
 
     def friction_between(self, a: str, b: str) -> float:
         return self._pair_friction.get(frozenset((a, b)), self._friction)
 
     def get_state(self) -> ConstrainedState:
-        bodies = tuple(b.get_state() for b in (*self.soft, *self.rigid))
+        bodies = tuple(b.get_state() for b in self.bodies)
         old = self._impulses
         kept = None if old is None else Impulses(*(q.copy() for q in old))
         return ConstrainedState(self.steps, bodies, kept, self._memory)
 
     def set_state(self, state: ConstrainedState) -> None:
         self._build()
-        for body, own in zip((*self.soft, *self.rigid), state.bodies):
+        for body, own in zip(self.bodies, state.bodies):
             body.set_state(own)
         old = state.impulses
         self._impulses = None if old is None else Impulses(*(q.copy() for q in old))

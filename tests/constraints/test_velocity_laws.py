@@ -41,7 +41,8 @@ def derivative(f, x, h=1e-6):
 def test_distance(seed):
     x = np.random.default_rng(seed).normal(size=(2, 3))
     one = np.ones(1)
-    of = Distances(np.array([[0, 1]], np.int32), 0.7 * one, -one, one, np.inf * one, 0.0 * one)
+    of = Distances(np.array([[0, 1]], np.int32), 0.7 * one, -one, one, np.inf * one, 0.0 * one,
+                   np.array([0, 1], np.int32))  # fmt: skip
     rows = distance_rows(x, of, np.ones(2), 0.01, 0.1)
     want = derivative(lambda y: np.linalg.norm(y[1] - y[0]) - 0.7, x)
     np.testing.assert_allclose(rows.direction[0], want[1], atol=1e-7)
@@ -191,7 +192,7 @@ def test_anchor_to_a_rigid_body(seed):
         turned = rotation_matrix(spin, t * np.linalg.norm(spin)) @ turn[0] if t else turn[0]
         return anchor_pairs(anchors, x + t * v, centre + t * motion[:, :3], turned[None]).gap[0]
 
-    np.testing.assert_allclose(apart(0.0), 0.0, atol=1e-15)
+    np.testing.assert_allclose(apart(0.0), 0.0, atol=1e-13)
     on = Moving(v, np.ones(1), motion, np.ones(1), np.eye(3)[None])
     u = relative_velocities(anchor_pairs(anchors, x, centre, turn), on)[0]
     np.testing.assert_allclose(u, (apart(1e-6) - apart(-1e-6)) / 2e-6, atol=1e-8)

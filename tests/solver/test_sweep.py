@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,8 @@ from limpet.constraints.bending import Bends, folds, rest_sizes
 from limpet.constraints.inextensible import Distances
 from limpet.constraints.pairs import Pairs, contact_pairs, join_pairs
 from limpet.constraints.problem import CONTACT, DATA, HELD, LIMITED
+from limpet.constraints.threads import threads
+from limpet.geometry.nets import cloth, grid_edges
 from limpet.geometry.rotation import rotation_matrix
 from limpet.solver.gauss_seidel import sweep as dense_sweep
 from limpet.solver.stack import Poses, Stack
@@ -38,7 +42,8 @@ def world(seed, gap=1e-2 * H):
     hard = np.where(rng.random(12) < 0.7, np.inf, 1e9)
     length = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
     rest = length + H * rng.normal(size=12)
-    distances = Distances(pairs, rest, lower / H, upper / H, hard, np.zeros(12))
+    one_by_one = np.arange(13, dtype=np.int32)
+    distances = Distances(pairs, rest, lower / H, upper / H, hard, np.zeros(12), one_by_one)
     quads = np.array([rng.permutation(N)[:4] for _ in range(6)], np.int32)
     kind, size = np.array([0, 1, 0, 1, 0, 0], np.int8), rest_sizes(x, quads)
     value, _ = folds(x, quads, kind, size)
@@ -214,8 +219,48 @@ def test_sweeps_end_at_the_tolerance():
     assert swept.rms[-1] < swept.rms[0]
 
 
+def test_a_thread_is_solved_at_once():
+    """A chain from a held node, all rows met in one sweep; one by one they would not be."""
+    n = 30
+    rng = np.random.default_rng(5)
+    x = np.cumsum(rng.normal(size=(n + 1, 3)) + np.array([0.0, 0.0, -2.0]), axis=0)
+    nodes = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).astype(np.int32)
+    length, many = np.linalg.norm(np.diff(x, axis=0), axis=1), np.ones(n)
+    left = {}
+    for name, thread in (("together", [0, n]), ("one by one", list(range(n + 1)))):
+        rows = Distances(
+            nodes, length, -np.inf * many, np.inf * many, np.inf * many, 0.0 * many,
+            np.array(thread, np.int32),
+        )  # fmt: skip
+        mass = np.ones(n + 1)
+        mass[0] = 0.0
+        v = np.tile([0.0, 0.0, -1.0], (n + 1, 1))
+        v[0] = 0.0
+        on = Moving(v, mass, np.zeros((0, 6)), np.zeros(0), np.zeros((0, 3, 3)))
+        stack, none = Stack.of([rows], [], []), Pairs.none()
+        made = stack.rows(x, Poses(np.zeros((0, 3)), np.zeros((0, 3, 3))), on, none, none, H, 0.1)
+        sweep(made, stack.zeros(0, 0), on, H, 1)
+        u = np.einsum("ki,ki->k", made.distances.direction, on.v[nodes[:, 1]] - on.v[nodes[:, 0]])
+        left[name] = np.abs(u).max()
+    assert left["together"] < 1e-6
+    assert left["one by one"] > 0.05  # [m/s] of the 1 m/s that the far end falls with
+
+
+def test_threads_are_simple_chains_of_all_edges():
+    net = cloth(1.0, 0.6, (5, 3))
+    for edges in (grid_edges(net, (5, 3)), net.edges):
+        order, flip, start = threads(net.points, edges)
+        assert sorted(order) == list(range(len(edges)))
+        for a, b in pairwise(start):
+            chain = np.where(flip[a:b, None], edges[order[a:b], ::-1], edges[order[a:b]])
+            np.testing.assert_array_equal(chain[1:, 0], chain[:-1, 1])
+            assert len(set(chain.ravel().tolist())) == b - a + 1
+    _, _, start = threads(net.points, grid_edges(net, (5, 3)))
+    assert len(start) - 1 == 6 + 4  # every row and column of the weave is one thread
+
+
 def test_pairs_joined_are_the_pairs():
-    x, poses, _, _, rigid, soft = world(4)
+    _, _, _, _, rigid, soft = world(4)
     both = join_pairs([rigid, soft])
     k = len(rigid.gap)
     np.testing.assert_array_equal(both.gap[k:], soft.gap)

@@ -7,7 +7,7 @@ from numba import njit
 
 from limpet.bodies.material import Material
 from limpet.bodies.motion import Motion
-from limpet.bodies.particles import ParticleBody
+from limpet.bodies.particles import ParticleBody, pushed
 from limpet.elements.block import cell_block
 from limpet.elements.corotational import POLAR, deform, energy, lame, load
 from limpet.elements.tet4 import TET4
@@ -121,7 +121,7 @@ class ExplicitFem(ParticleBody):
             self.x, self.v, b.cells, b.gradients, b.weights, self.mu, self.lam,
             self.material.stiffness_damping,
         )  # fmt: skip
-        return v + h * force / self.node_mass[:, None]
+        return pushed(v, force, self.node_mass, h)
 
     def elastic_energy(self) -> float:
         """[J], zero at rest."""

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from limpet.bodies.motion import Motion
-from limpet.bodies.particles import ParticleBody
+from limpet.bodies.particles import ParticleBody, pushed
 from limpet.errors import LimpetError, require_positive
 from limpet.geometry.nets import SHORTEST, Net, edge_lengths
 
@@ -96,7 +96,7 @@ class MassSpring(ParticleBody):
         force = spring_forces(
             self.x, self.v, self.springs, self.rest, self.spring_stiffness, self.spring_damping
         )
-        return v + h * force / self.node_mass[:, None]
+        return pushed(v, force, self.node_mass, h)
 
     def elastic_energy(self) -> float:
         """[J], zero at rest."""

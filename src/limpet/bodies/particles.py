@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from numba import njit
 
 from limpet.bodies.contract import Rows
 from limpet.bodies.motion import HOLD, Motion
@@ -18,6 +19,17 @@ from limpet.errors import LimpetError, require_positive
 from limpet.geometry.nets import Net
 
 Array = np.ndarray
+
+
+@njit(cache=True)
+def pushed(v: Array, force: Array, mass: Array, h: float) -> Array:
+    """v + h f/m, (n, 3)."""
+    out = np.empty_like(v)
+    for i in range(len(v)):
+        s = h / mass[i]
+        for d in range(3):
+            out[i, d] = v[i, d] + s * force[i, d]
+    return out
 
 
 class ParticleBody(ABC):
@@ -75,7 +87,7 @@ class ParticleBody(ABC):
 
     @property
     def mobility(self) -> Array:
-        """(n,) [1/kg] the velocity that a unit impulse gives in the last step; zero where driven."""
+        """(n,) [1/kg] what a unit impulse does to the velocity in the last step; 0 where driven."""
         return self.drag * self.inverse_mass
 
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
@@ -85,11 +97,13 @@ class ParticleBody(ABC):
                 f"{self.stable_step():.3g} s; lower h, take more substeps, soften it or add mass"
             )
         self._h, self._gravity, self._before = h, np.asarray(gravity, float), self.v
-        v = self._inside(h, self.v + h * self._gravity) * self.drag
+        v = self._inside(h, self.v + h * self._gravity)
+        if self.mass_damping > 0.0:
+            v *= self.drag
         if len(self.driven):
             target = self.motion.place(self.net.points[self.driven], time + h)
             v[self.driven] = (target - self.x[self.driven]) / h
-        self._free, self.v = v, v.copy()
+        self._free = self.v = v
         self._impulse = np.zeros_like(v)
 
     def compliance(self, rows: Rows) -> Reduced:
@@ -104,12 +118,11 @@ class ParticleBody(ABC):
         self._impulse = impulse
         self.v = self._free + self.mobility[:, None] * impulse
 
-    def reach(self, v: Array, impulse: Array) -> None:
-        """As `apply`, by the velocities (n, 3) reached; `impulse` is asked for where driven."""
-        free = self.inverse_mass > 0.0
-        self._impulse = impulse.copy()
-        self._impulse[free] = (v[free] - self._free[free]) / self.mobility[free, None]
+    def reach(self, v: Array, impulse: Array | None) -> None:
+        """As `apply`, by the velocities (n, 3) reached; `impulse` if its drive is to know."""
         self.v = v.copy()
+        if impulse is not None:
+            self._impulse = impulse
 
     def advance(self, h: float) -> None:
         self.x = self.x + h * self.v

@@ -179,6 +179,12 @@ class RigidBody:
     def apply(self, impulse: Array) -> None:
         self.push(_wrench(self._arms(), np.ascontiguousarray(impulse)))
 
+    def reach(self, velocity: Array, total: Array | None) -> None:
+        """As `apply`, by the velocity (6,) reached; `total` impulse if its drive is to know."""
+        self.v, self.w = velocity[:3].copy(), velocity[3:].copy()
+        if self.prescribed and total is not None:
+            self._drive = self._needed - total
+
     def push(self, total: Array) -> None:
         """As `apply`, by the sum (6,) [N s, N m s] of all impulses about its centre."""
         if self.prescribed:

@@ -14,7 +14,8 @@ from limpet.collision.collider import Collider
 from limpet.collision.contacts import Contacts
 from limpet.collision.detect import closing_speeds, collider, detect
 from limpet.collision.primitives import BALL, HALF_SPACE, Primitive, vertices_near
-from limpet.collision.sheets import Sheet, sheet_itself, sheet_on_sheet, sheet_on_surface
+from limpet.collision.sheet_pairs import Side, sheet_touches
+from limpet.collision.sheets import Sheet, sheet_of
 from limpet.collision.touches import Touches, touches_of
 from limpet.geometry.surface import surface_topology
 
@@ -55,6 +56,7 @@ class Scout:
 
     parts: Sequence[Part]
     friction: Callable[[str, str], float]
+    continuous: bool = False  # sheets: look along the way of each vertex
     colliders: list[Collider | None] = field(default_factory=list)
     sheets: list[Sheet | None] = field(default_factory=list)
     surfaces: list[tuple[int, int]] = field(default_factory=list)  # pairs seen by `detect`
@@ -62,12 +64,13 @@ class Scout:
 
     @staticmethod
     def of(
-        parts: Sequence[Part], places: Sequence[Place], friction: Callable[[str, str], float]
-    ) -> Scout:
-        scout = Scout(parts, friction)
+        parts: Sequence[Part], places: Sequence[Place], friction: Callable[[str, str], float],
+        continuous: bool = False,
+    ) -> Scout:  # fmt: skip
+        scout = Scout(parts, friction, continuous)
         for i, (part, place) in enumerate(zip(parts, places)):
             sheet = not part.closed
-            scout.sheets.append(Sheet.of(part.triangles, place.x) if sheet else None)
+            scout.sheets.append(None if part.shape else sheet_of(part.triangles, place.x))
             scout.colliders.append(
                 None
                 if sheet or part.shape is not None
@@ -88,7 +91,8 @@ class Scout:
 
     def find(self, places: Sequence[Place], h: float, margin: float) -> Touches:
         """All places that come within `margin` [m] within h."""
-        found = [self._pair(a, b, places, h, margin) for a, b in self.others]
+        sides = self._sides(places, h)
+        found = [self._pair(a, b, places, sides, h, margin) for a, b in self.others]
         found = [
             t.with_keys(n + 1).with_friction(self._mu(a, b))
             for n, ((a, b), t) in enumerate(zip(self.others, found))
@@ -101,7 +105,21 @@ class Scout:
     def _mu(self, a: int, b: int) -> float:
         return self.friction(self.parts[a].name, self.parts[b].name)
 
-    def _pair(self, a: int, b: int, places: Sequence[Place], h: float, margin: float) -> Touches:
+    def _sides(self, places: Sequence[Place], h: float) -> list[Side | None]:
+        """The meshes that sheets may meet, covering the step."""
+        out: list[Side | None] = [None] * len(self.parts)
+        for a, b in self.others:
+            for i in (a, b):
+                sheet, part, at = self.sheets[i], self.parts[i], places[i]
+                if out[i] is None and sheet is not None and self.parts[b].shape is None:
+                    out[i] = Side(sheet, at.x, at.v, part.first, part.rigid)
+                    out[i].cover(h)  # type: ignore[union-attr]
+        return out
+
+    def _pair(
+        self, a: int, b: int, places: Sequence[Place], sides: Sequence[Side | None], h: float,
+        margin: float,
+    ) -> Touches:  # fmt: skip
         one, two, at, on = self.parts[a], self.parts[b], places[a], places[b]
         if two.shape is not None:
             x, v, thickness = at.x, at.v, one.thickness
@@ -115,20 +133,11 @@ class Scout:
                 point = point - thickness * normal
             shift = max(one.first, 0)
             return Touches.of_points(index + shift, one.rigid, two.rigid, point, gap, normal)
-        sheet, other = self.sheets[a], self.sheets[b]
-        assert sheet is not None
-        if a == b:
-            return sheet_itself(sheet, at.x, at.v, one.first, one.thickness, margin, h)
-        thickness = one.thickness + two.thickness
-        if other is not None:
-            return sheet_on_sheet(
-                sheet, at.x, at.v, one.first, other, on.x, on.v, two.first, thickness, margin, h
-            )
-        seen = self.colliders[b]
-        assert seen is not None
-        return sheet_on_surface(
-            sheet, at.x, at.v, one.first, seen, on.x, on.v, two.first, two.rigid, thickness,
-            margin, h,
+        one_side, two_side = sides[a], sides[b]
+        assert one_side is not None and two_side is not None
+        return sheet_touches(
+            one_side, two_side, one.thickness + two.thickness, margin, h, closed=two.closed,
+            continuous=self.continuous,
         )  # fmt: skip
 
     def _surfaces(self, places: Sequence[Place], h: float, margin: float) -> Touches:

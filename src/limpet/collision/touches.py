@@ -89,7 +89,7 @@ def touches_of(
     """Contacts between closed surfaces, as touches.
 
     where: vertices of each surface (n, 3). first_node (bodies,): where a body's nodes begin. rigid
-    (bodies,): its number among the rigid ones, -1 if it is made of nodes. friction (bodies, bodies).
+    (bodies,): its number among the rigid ones, -1 if it is made of nodes. friction: by two bodies.
     """
     c = contacts
     offset = np.cumsum([0] + [len(x) for x in where])

@@ -82,7 +82,7 @@ def folds(x: Array, nodes: Array, fold: Array, size: Array) -> tuple[Array, Arra
 
 
 def rest_sizes(x: Array, nodes: Array) -> Array:
-    """(k,) [m] the geometric mean of the two triangles' heights, measured from the edge's middle."""
+    """(k,) [m] the geometric mean of the two triangles' heights over the edge's middle."""
     middle = 0.5 * (x[nodes[:, 0]] + x[nodes[:, 1]])
     left = np.linalg.norm(x[nodes[:, 2]] - middle, axis=1)
     right = np.linalg.norm(x[nodes[:, 3]] - middle, axis=1)

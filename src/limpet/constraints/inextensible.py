@@ -45,6 +45,7 @@ class Distances(NamedTuple):
     upper: Array  # (k,) [N] lambda+
     stiffness: Array  # (k,) [N/m], inf: a constraint
     damping: Array  # (k,) [N s/m] of springs
+    thread: Array  # (t + 1,) int32: rows thread[i]:thread[i+1] are a chain of edges, end to end
 
 
 @njit(cache=True, error_model="numpy")
@@ -59,3 +60,18 @@ def length_rate(length: float, along: float, square: float, h: float) -> float:
     across = max(square - along * along, 0.0)
     full = np.sqrt(reach * reach + h * h * across)
     return along + min(h * across / max(full + reach, length), TURN * length / h)
+
+
+@njit(cache=True, error_model="numpy")
+def transverse(force: Array, of: Distances, inverse_mass: Array) -> float:
+    """[rad/s] The fastest swing across threads under these forces (k,) [N], by Gershgorin."""
+    load = np.zeros(len(inverse_mass))
+    for c in range(len(force)):
+        if force[c] < 0.0:  # tension
+            k = -force[c] / of.rest[c]
+            load[of.nodes[c, 0]] += k
+            load[of.nodes[c, 1]] += k
+    most = 0.0
+    for i in range(len(load)):
+        most = max(most, 2.0 * load[i] * inverse_mass[i])
+    return np.sqrt(most)

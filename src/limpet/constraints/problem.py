@@ -116,10 +116,10 @@ def natural_map(
 def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
     """How far the law is from holding, without units.
 
-    Contact, limited and held rows: phi as a displacement, over 1 mm. Gas: |P V^k - K| / K, or |P / P_max - 1|. Regulated:
-    |P - P_set| / P_atm.
+    Contact, limited and held rows: phi as a displacement, over 1 mm. Gas: |P V^k - K| / K, or
+    |P / P_max - 1|. Regulated: |P - P_set| / P_atm.
     """
-    if kind == CONTACT or kind == HELD or kind == LIMITED:
+    if kind in (CONTACT, HELD, LIMITED):
         largest = 0.0
         for i in range(len(u)):
             size = abs(phi[i]) * w[i, i]

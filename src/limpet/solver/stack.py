@@ -15,9 +15,9 @@ from limpet.constraints.anchor import Anchors, anchor_pairs
 from limpet.constraints.bending import Bends
 from limpet.constraints.inextensible import Distances
 from limpet.constraints.pairs import Pairs, contact_pairs
-from limpet.constraints.soft_rows import bend_rows, distance_rows
+from limpet.constraints.soft_rows import bend_rows, distance_rows, follow_bends
 from limpet.geometry.rotation import quaternion_matrix
-from limpet.solver.sweep import Impulses, Moving, Rows, ready, relative_velocities
+from limpet.solver.sweep import Impulses, Moving, Rows, ask, follow, ready
 
 Array = np.ndarray
 
@@ -110,7 +110,7 @@ class Stack:
         distances: Sequence[Distances], bends: Sequence[Bends], anchors: Sequence[Anchors]
     ) -> Stack:
         no, i4 = np.zeros(0), np.zeros((0, 4), np.int32)
-        d0 = Distances(i4[:, :2].copy(), no, no, no, no, no)
+        d0 = Distances(i4[:, :2].copy(), no, no, no, no, no, np.zeros(1, np.int32))
         b0 = Bends(i4, np.zeros(0, np.int8), no, no, no, no, no, no)
         a0 = Anchors(i4[:, 0].copy(), i4[:, :2].copy(), np.zeros((0, 2, 3)))
         every = Anchors(*_joined(a0, anchors))
@@ -118,7 +118,7 @@ class Stack:
         pinned, among_rigid = (every.node >= 0) & ~soft, every.node < 0
         return Stack(
             Pins(every.node[pinned], every.local[pinned, 1]),
-            Distances(*_joined(d0, distances)), Bends(*_joined(b0, bends)),
+            _joined_distances(d0, distances), Bends(*_joined(b0, bends)),
             Anchors(*(f[among_rigid] for f in every)), Anchors(*(f[soft] for f in every)),
         )  # fmt: skip
 
@@ -138,6 +138,20 @@ class Stack:
             ready(pairs, on, h, share, True),
         )
 
+    def again(self, rows: Rows, x: Array, poses: Poses, on: Moving, h: float, share: float) -> Rows:
+        """The rows after a part of a step: lengths anew, touches and folds followed."""
+        for points in (rows.rigid_contacts, rows.contacts):
+            ask(points, h, share, True)
+        rigid_held, held = rows.rigid_held, rows.held
+        if len(self.rigid_held.node):
+            pairs = anchor_pairs(self.rigid_held, x, poses.centre, poses.turn)
+            rigid_held = ready(pairs, on, h, share, False)
+        if len(self.held.node):
+            pairs = anchor_pairs(self.held, x, poses.centre, poses.turn)
+            held = ready(pairs, on, h, share, False)
+        distances = distance_rows(x, self.distances, on.inverse_mass, h, share)
+        return rows._replace(rigid_held=rigid_held, held=held, distances=distances)
+
     def zeros(self, rigid_touches: int, touches: int) -> Impulses:
         return Impulses(
             np.zeros((len(self.rigid_held.node), 3)), np.zeros((rigid_touches, 3)),
@@ -150,11 +164,19 @@ def touch_pairs(touches: Touches, x: Array, poses: Poses) -> Pairs:
     return contact_pairs(touches, x, poses.centre) if len(touches) else Pairs.none()
 
 
-def moved_pairs(pairs: Pairs, on: Moving, h: float) -> Pairs:
-    """Pairs after h with the velocities `on`: their gaps as the points move along the normals."""
-    gap = pairs.gap.copy()
-    gap[:, 0] += h * np.einsum("ki,ki->k", pairs.frame[:, 0], relative_velocities(pairs, on))
-    return pairs._replace(gap=gap)
+def follow_rows(rows: Rows, on: Moving, h: float) -> None:
+    """Touches and folds after h with the velocities `on`, in place."""
+    follow(rows.rigid_contacts, on, h)
+    follow(rows.contacts, on, h)
+    follow_bends(rows.bends, on.v, h)
+
+
+def _joined_distances(empty: Distances, parts: Sequence[Distances]) -> Distances:
+    """One after the other, their threads counted through."""
+    shift = np.cumsum([0] + [len(p.rest) for p in parts])
+    thread = [empty.thread, *(p.thread[1:] + s for p, s in zip(parts, shift))]
+    joined = Distances(*_joined(empty, parts))
+    return joined._replace(thread=np.concatenate(thread).astype(np.int32))
 
 
 def _joined(empty: tuple[Array, ...], parts: Sequence[tuple[Array, ...]]) -> Iterator[Array]:

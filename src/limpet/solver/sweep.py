@@ -23,6 +23,7 @@ from limpet.constraints.soft_rows import BendRows, DistanceRows
 Array = np.ndarray
 
 
+NOTHING = 1e-30  # [N s]
 AT_REST = 1e-5  # [m/s] rows among rigid bodies that change no velocity by more are solved
 
 
@@ -170,30 +171,85 @@ def _sweep_points(
 
 
 @njit(cache=True, error_model="numpy")
+def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) -> float:
+    """What row c still asks for [m/s]."""
+    i, j = rows.nodes[c, 0], rows.nodes[c, 1]
+    u0, u1, u2 = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2]
+    along = rows.direction[c, 0] * u0 + rows.direction[c, 1] * u1 + rows.direction[c, 2] * u2
+    square = u0 * u0 + u1 * u1 + u2 * u2
+    return length_rate(rows.length[c], along, square, h) + rows.wanted[c] + rows.give[c] * p[c]
+
+
+@njit(cache=True, error_model="numpy")
+def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -> None:
+    """Add the impulse d of row c."""
+    i, j = rows.nodes[c, 0], rows.nodes[c, 1]
+    n0, n1, n2 = rows.direction[c, 0], rows.direction[c, 1], rows.direction[c, 2]
+    a, b = d * inverse_mass[i], d * inverse_mass[j]
+    v[i, 0] -= a * n0
+    v[i, 1] -= a * n1
+    v[i, 2] -= a * n2
+    v[j, 0] += b * n0
+    v[j, 1] += b * n1
+    v[j, 2] += b * n2
+
+
+@njit(cache=True, error_model="numpy")
+def _solve_thread(
+    rows: DistanceRows, s: int, e: int, p: Array, h: float, v: Array, inverse_mass: Array,
+    upper: Array, change: Array,
+) -> bool:  # fmt: skip
+    """Changes of impulse that solve rows s..e-1 together (Thomas); False if out of bounds.
+
+    Neighbours couple by -(n . n')/m of the node between them.
+    """
+    before, last = 0.0, 0.0  # of the row before: coupling over pivot, and change
+    for c in range(s, e):
+        pivot, right, back = 1.0, 0.0, 0.0
+        if rows.w[c] > 0.0:
+            pivot, right = rows.w[c], -_distance_error(rows, c, p, h, v)
+            if c > s and rows.w[c - 1] > 0.0:
+                back = -inverse_mass[rows.nodes[c, 0]] * (
+                    rows.direction[c, 0] * rows.direction[c - 1, 0]
+                    + rows.direction[c, 1] * rows.direction[c - 1, 1]
+                    + rows.direction[c, 2] * rows.direction[c - 1, 2]
+                )
+        if c > s:
+            upper[c - 1] = back * before
+            pivot -= back * upper[c - 1]
+            right -= back * last
+        before = 1.0 / pivot
+        last = right * before
+        change[c] = last
+    for c in range(e - 2, s - 1, -1):
+        change[c] -= upper[c] * change[c + 1]
+    for c in range(s, e):
+        new = p[c] + change[c]
+        if new < rows.lower[c] or new > rows.upper[c]:
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
 def _sweep_distances(
     rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
 ) -> tuple[float, float]:
     largest, squares = 0.0, 0.0
-    for c in range(len(p)):
-        i, j = rows.nodes[c, 0], rows.nodes[c, 1]
-        n0, n1, n2 = rows.direction[c, 0], rows.direction[c, 1], rows.direction[c, 2]
-        u0, u1, u2 = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2]
-        along, square = n0 * u0 + n1 * u1 + n2 * u2, u0 * u0 + u1 * u1 + u2 * u2
-        u = length_rate(rows.length[c], along, square, h) + rows.wanted[c] + rows.give[c] * p[c]
-        new = limited.solve_row(rows.r[c], u, p[c], rows.lower[c], rows.upper[c])
-        d = new - p[c]
-        if d == 0.0:
-            continue
-        p[c] = new
-        squares += d * d
-        largest = max(largest, abs(d) / rows.r[c])
-        a, b = d * inverse_mass[i], d * inverse_mass[j]
-        v[i, 0] -= a * n0
-        v[i, 1] -= a * n1
-        v[i, 2] -= a * n2
-        v[j, 0] += b * n0
-        v[j, 1] += b * n1
-        v[j, 2] += b * n2
+    upper, change = np.empty(len(p)), np.empty(len(p))
+    for t in range(len(rows.thread) - 1):
+        s, e = rows.thread[t], rows.thread[t + 1]
+        together = e - s > 1 and _solve_thread(rows, s, e, p, h, v, inverse_mass, upper, change)
+        for c in range(s, e):
+            if together:
+                d = change[c]
+            else:
+                u = _distance_error(rows, c, p, h, v)
+                d = limited.solve_row(rows.r[c], u, p[c], rows.lower[c], rows.upper[c]) - p[c]
+            if d != 0.0:
+                p[c] += d
+                squares += d * d
+                largest = max(largest, abs(d) * rows.w[c])
+                _pull(rows, c, d, v, inverse_mass)
     return largest, squares
 
 
@@ -225,77 +281,89 @@ def _sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tup
 
 
 @njit(cache=True, error_model="numpy")
-def warm_start(rows: Rows, p: Impulses, on: Moving) -> None:
-    """Give the velocities what the guess p amounts to (C eq 36, 37)."""
-    for points, q in (
-        (rows.rigid_held, p.rigid_held), (rows.rigid_contacts, p.rigid_contacts),
-        (rows.held, p.held), (rows.contacts, p.contacts),
-    ):  # fmt: skip
-        for c in range(len(q)):
-            if q[c, 0] != 0.0 or q[c, 1] != 0.0 or q[c, 2] != 0.0:
-                f = points.pairs.frame[c]
-                _push(
-                    points.pairs, c,
-                    f[0, 0] * q[c, 0] + f[1, 0] * q[c, 1] + f[2, 0] * q[c, 2],
-                    f[0, 1] * q[c, 0] + f[1, 1] * q[c, 1] + f[2, 1] * q[c, 2],
-                    f[0, 2] * q[c, 0] + f[1, 2] * q[c, 1] + f[2, 2] * q[c, 2], on,
-                )  # fmt: skip
-    v, inverse_mass = on.v, on.inverse_mass
-    for c in range(len(p.distances)):
-        q = p.distances[c]
-        if q != 0.0:
-            i, j = rows.distances.nodes[c]
-            for d in range(3):
-                v[i, d] -= q * inverse_mass[i] * rows.distances.direction[c, d]
-                v[j, d] += q * inverse_mass[j] * rows.distances.direction[c, d]
-    for c in range(len(p.bends)):
-        q = p.bends[c]
-        if q != 0.0:
-            for a in range(4):
-                i = rows.bends.nodes[c, a]
-                for d in range(3):
-                    v[i, d] += q * inverse_mass[i] * rows.bends.gradient[c, a, d]
+def _give_points(pairs: Pairs, q: Array, on: Moving) -> None:
+    for c in range(len(q)):
+        if q[c, 0] != 0.0 or q[c, 1] != 0.0 or q[c, 2] != 0.0:
+            f = pairs.frame[c]
+            _push(
+                pairs, c,
+                f[0, 0] * q[c, 0] + f[1, 0] * q[c, 1] + f[2, 0] * q[c, 2],
+                f[0, 1] * q[c, 0] + f[1, 1] * q[c, 1] + f[2, 1] * q[c, 2],
+                f[0, 2] * q[c, 0] + f[1, 2] * q[c, 1] + f[2, 2] * q[c, 2], on,
+            )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
-def _sweeps(
-    rows: Rows, p: Impulses, on: Moving, h: float, count: int, rigid: int, tolerance: float
-) -> tuple[int, Array, Array]:
-    change, rms = np.zeros(count), np.zeros(count)
-    k = len(p.distances) + len(p.bends) + 3 * (len(p.held) + len(p.contacts))
-    k += 3 * (len(p.rigid_held) + len(p.rigid_contacts))
-    done = 0
-    while done < count:
-        m, squares = 0.0, 0.0
-        if len(p.rigid_held) + len(p.rigid_contacts) > 0:
-            for turn in range(rigid):  # to and fro: a tower is as long one way as the other
-                back = turn % 2 == 1
-                m0, s0 = _sweep_points(rows.rigid_held, p.rigid_held, False, on, back)
-                m1, s1 = _sweep_points(rows.rigid_contacts, p.rigid_contacts, True, on, back)
-                m, squares = max(m0, m1), s0 + s1
-                if m <= AT_REST:
-                    break
-        m2, s2 = _sweep_distances(rows.distances, p.distances, h, on.v, on.inverse_mass)
-        m3, s3 = _sweep_bends(rows.bends, p.bends, on.v, on.inverse_mass)
-        m4, s4 = _sweep_points(rows.held, p.held, False, on, False)
-        m5, s5 = _sweep_points(rows.contacts, p.contacts, True, on, False)
-        change[done] = max(m, m2, m3, m4, m5)
-        rms[done] = np.sqrt((squares + s2 + s3 + s4 + s5) / max(k, 1)) / h
-        done += 1
-        if change[done - 1] <= tolerance:
-            break
-    return done, change[:done], rms[:done]
+def _give_distances(rows: DistanceRows, q: Array, v: Array, inverse_mass: Array) -> None:
+    for c in range(len(q)):
+        _pull(rows, c, q[c], v, inverse_mass)
+
+
+@njit(cache=True, error_model="numpy")
+def _give_bends(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
+    for c in range(len(q)):
+        for a in range(4):
+            i, g = rows.nodes[c, a], rows.gradient[c, a]
+            s = q[c] * inverse_mass[i]
+            v[i, 0] += s * g[0]
+            v[i, 1] += s * g[1]
+            v[i, 2] += s * g[2]
+
+
+@njit(cache=True)
+def fade(q: Array, share: float) -> None:
+    """Leave a share of the impulses (k,), in place; what is all but gone becomes zero.
+
+    Numbers that fade for ever end up denormal, and a processor takes a hundred times as long.
+    """
+    for c in range(len(q)):
+        q[c] = share * q[c] if abs(q[c]) > NOTHING else 0.0
+
+
+def warm_start(rows: Rows, p: Impulses, on: Moving) -> None:
+    """Give the velocities what the guess p amounts to (C eq 36, 37)."""
+    for points, q in (
+        (rows.rigid_held, p.rigid_held),
+        (rows.rigid_contacts, p.rigid_contacts),
+        (rows.held, p.held),
+        (rows.contacts, p.contacts),
+    ):
+        if len(q):
+            _give_points(points.pairs, q, on)
+    if len(p.distances):
+        _give_distances(rows.distances, p.distances, on.v, on.inverse_mass)
+    if len(p.bends):
+        _give_bends(rows.bends, p.bends, on.v, on.inverse_mass)
 
 
 def ready(pairs: Pairs, on: Moving, h: float, share: float, touch: bool) -> Points:
-    """Pairs of points with their compliance, and the velocity that u must cancel.
-
-    What touches may close the gap it has within the step and no more (decided on gap/h + H v, not on
-    the velocity alone); of what overlaps or is torn from its place a share is taken back.
-    """
+    """Pairs of points with their compliance, and the velocity that u must cancel."""
     w = pair_compliance(pairs, on.inverse_mass, on.rigid_inverse_mass, on.rigid_inverse_inertia)
-    rate = np.where(pairs.gap > 0.0, 1.0, share) if touch else share
-    return Points(pairs, w, pairs.gap * (rate / h))
+    points = Points(pairs, w, np.empty_like(pairs.gap))
+    ask(points, h, share, touch)
+    return points
+
+
+@njit(cache=True, error_model="numpy")
+def ask(points: Points, h: float, share: float, touch: bool) -> None:
+    """Write the velocity that u must cancel.
+
+    What touches may close the gap it has within the step and no more (decided on gap/h + H v, not
+    on the velocity alone); of what overlaps or is torn from its place a share is taken back.
+    """
+    for c in range(len(points.wanted)):
+        for i in range(3):
+            gap = points.pairs.gap[c, i]
+            points.wanted[c, i] = gap / h if touch and gap > 0.0 else share * gap / h
+
+
+@njit(cache=True, error_model="numpy")
+def follow(points: Points, on: Moving, h: float) -> None:
+    """The gaps of touching points after h with the velocities `on`, in place."""
+    for c in range(len(points.wanted)):
+        u0, u1, u2 = _relative(points.pairs, c, on)
+        n = points.pairs.frame[c, 0]
+        points.pairs.gap[c, 0] += h * (n[0] * u0 + n[1] * u1 + n[2] * u2)
 
 
 def reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
@@ -309,13 +377,56 @@ def reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, 
 
 
 def sweep(
-    rows: Rows, p: Impulses, on: Moving, h: float, count: int, rigid: int = 1,
+    rows: Rows,
+    p: Impulses,
+    on: Moving,
+    h: float,
+    count: int,
+    rigid: int = 1,
     tolerance: float = 0.0,
-) -> Swept:  # fmt: skip
+) -> Swept:
     """Up to `count` sweeps, in place on p and on the velocities, which hold p's share already.
 
     Each is up to `rigid` sweeps over the rows among rigid bodies, which are few and must hold a
-    tower up, and one over all others.
-    They end when no row changes a velocity by more than `tolerance` [m/s].
+    tower up, and one over all others. They end when no row changes a velocity by more than
+    `tolerance` [m/s].
     """
-    return Swept(*_sweeps(rows, p, on, h, count, rigid, tolerance))
+    change, rms = [], []
+    rows_in_all = max(1, sum(q.size for q in p))
+    for _ in range(count):
+        parts = []
+        if len(p.rigid_held) + len(p.rigid_contacts):
+            held, touching = (
+                (rows.rigid_held, p.rigid_held),
+                (rows.rigid_contacts, p.rigid_contacts),
+            )
+            parts.append(_sweep_rigid(*held, *touching, on, rigid))
+        if len(p.distances):
+            parts.append(_sweep_distances(rows.distances, p.distances, h, on.v, on.inverse_mass))
+        if len(p.bends):
+            parts.append(_sweep_bends(rows.bends, p.bends, on.v, on.inverse_mass))
+        if len(p.held):
+            parts.append(_sweep_points(rows.held, p.held, False, on, False))
+        if len(p.contacts):
+            parts.append(_sweep_points(rows.contacts, p.contacts, True, on, False))
+        change.append(max((m for m, _ in parts), default=0.0))
+        rms.append(np.sqrt(sum(s for _, s in parts) / rows_in_all) / h)
+        if change[-1] <= tolerance:
+            break
+    return Swept(len(change), np.array(change), np.array(rms))
+
+
+@njit(cache=True, error_model="numpy")
+def _sweep_rigid(
+    held: Points, p_held: Array, touching: Points, p_touching: Array, on: Moving, count: int
+) -> tuple[float, float]:
+    """To and fro, as a tower is as long one way as the other, until nothing moves."""
+    largest, squares = 0.0, 0.0
+    for turn in range(count):
+        back = turn % 2 == 1
+        m0, s0 = _sweep_points(held, p_held, False, on, back)
+        m1, s1 = _sweep_points(touching, p_touching, True, on, back)
+        largest, squares = max(m0, m1), s0 + s1
+        if largest <= AT_REST:
+            break
+    return largest, squares
