@@ -106,6 +106,7 @@ class Constrained:
         self._last_h = h  # [s] of the solve that found them
         self._memory = TouchMemory(np.zeros(0, np.int64), np.zeros((0, 3)))
         self.steps, self.time = 0, 0.0
+        self.substeps = 0  # of the last step
         self.clock: Callable[[], float] = perf_counter
         self.touches = Touches.none()
         self.swept = Swept(0, np.zeros(0), np.zeros(0))
@@ -243,7 +244,7 @@ class Constrained:
         """Advance by h, in `substeps` solves for the contacts found at its start."""
         clock, plan = _Clock(self.clock), self.plan
         scout, stack = self._build()
-        substeps = self._substeps(stack)
+        substeps = self.substeps = self._substeps(stack)
         h = self.h / substeps
         x, poses = self.positions(), Poses.of(self.rigid)
         touches = scout.find(self._places(poses), self.h, plan.margin)
@@ -267,6 +268,11 @@ class Constrained:
             warm_start(rows, p, on)
             clock.lap("compliance")
 
+            if not (np.all(np.isfinite(on.v)) and np.all(np.isfinite(on.rigid_v))):
+                raise DivergedError(
+                    f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
+                    "lower h, or take more substeps"
+                )
             self.swept = sweep(rows, p, on, h, plan.sweeps, plan.rigid_sweeps, plan.tolerance)
             sweeps += self.swept.sweeps
             clock.lap("solve")
@@ -285,25 +291,23 @@ class Constrained:
         self.touches = touches
         self.steps += 1
         self.time = self.steps * self.h
-        if not np.all(np.isfinite(x)):
-            raise DivergedError(
-                f"step {self.steps} at {self.time:.4g} s: positions left the finite; lower h"
-            )
         clock.lap("correct")
         return self._report(clock.phases, p, sweeps)
 
     def _substeps(self, stack: Stack) -> int:
-        """How many solves a step needs: a thread of tension T swings across at sqrt(2 T (1/m)/L).
+        """How many solves a step needs: as many as the explicit bodies, and as taut threads ask for.
 
-        Directions are those at the start of a solve, so its step must stay below two over that.
+        A thread of tension T swings across at about sqrt(4 T/m L). Directions are those at the start
+        of a solve, so its step must stay below two over that.
         """
         plan = self.plan
-        if self._impulses is None or plan.most_substeps <= plan.substeps:
-            return plan.substeps
-        mass = np.concatenate([np.zeros(0), *(b.inverse_mass for b in self.soft)])
-        swing = transverse(self._impulses.distances / self._last_h, stack.distances, mass)
-        wanted = int(np.ceil(self.h * swing / CALM))
-        return min(max(plan.substeps, wanted), plan.most_substeps)
+        wanted = max((self.h / b.stable_step() for b in self.soft), default=0.0)
+        if self._impulses is not None and len(stack.distances.rest):
+            mass = np.concatenate([b.inverse_mass for b in self.soft])
+            swing = transverse(self._impulses.distances / self._last_h, stack.distances, mass)
+            wanted = max(wanted, self.h * swing / CALM)
+        most = max(plan.substeps, plan.most_substeps)
+        return int(min(max(plan.substeps, np.ceil(wanted)), most))
 
     def _take(self, on: Moving, pushed: tuple[Array, Array] | None) -> None:
         """Hand the velocities to the bodies; `pushed` says what drives and fixtures had to bear."""

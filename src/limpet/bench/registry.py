@@ -10,5 +10,8 @@ BENCHMARKS: dict[str, Study] = {
     "table2": Study("limpet.bench.table2", "time as the collision mesh grows, beside P table 2"),
     "active": Study("limpet.bench.active", "time by phase in active suction, beside A III-D"),
     "view": Study("limpet.bench.view", "what a frame of the live page costs, by colour"),
+    "constrained": Study(
+        "limpet.bench.constrained", "time of jelly, cloth and many constraints, beside C 5"
+    ),
     "table-m": Study("limpet.bench.table_m", "time of mixed and other tets, beside M table 1"),
 }

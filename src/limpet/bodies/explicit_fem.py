@@ -9,10 +9,11 @@ from limpet.bodies.material import Material
 from limpet.bodies.motion import Motion
 from limpet.bodies.particles import ParticleBody, pushed
 from limpet.elements.block import cell_block
-from limpet.elements.corotational import POLAR, deform, energy, lame, load
+from limpet.elements.corotational import energy, lame
 from limpet.elements.tet4 import TET4
 from limpet.errors import LimpetError
 from limpet.geometry.nets import Net
+from limpet.geometry.rotation import polar
 
 Array = np.ndarray
 
@@ -28,39 +29,46 @@ def tet_forces(
     body feels none, and F S F^T is symmetric, so it makes no moment either.
     """
     force = np.zeros_like(x)
-    f, r, trace, pressure = np.empty((1, 3, 3)), np.empty((1, 3, 3)), np.empty(1), np.empty(1)
-    turned, work = np.empty((1, 12)), np.empty((2, 3, 3))
-    rate, s = np.empty((3, 3)), np.empty((3, 3))
+    f, r, p, s = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for e in range(len(cells)):
-        nodes, slope = cells[e], gradients[e]
-        deform(x, nodes, slope, POLAR, f, r, trace)
-        pressure[0] = lam * trace[0]
-        load(nodes, slope, weights[e], POLAR, f, r, pressure, mu, force, turned, work)
-        if damping == 0.0:
-            continue
-        rate[:] = 0.0
-        for a in range(4):
-            for i in range(3):
-                for j in range(3):
-                    rate[i, j] += v[nodes[a], i] * slope[0, a, j]
-        for i in range(3):
-            for j in range(3):  # 2 E'
-                s[i, j] = 0.0
-                for k in range(3):
-                    s[i, j] += f[0, k, i] * rate[k, j] + rate[k, i] * f[0, k, j]
-        spread = 0.5 * lam * (s[0, 0] + s[1, 1] + s[2, 2])
+        nodes, slope, w = cells[e], gradients[e, 0], weights[e, 0]
         for i in range(3):
             for j in range(3):
-                s[i, j] *= mu
-            s[i, i] += spread
-        w = damping * weights[e, 0]
-        for a in range(4):
+                f[i, j] = (
+                    x[nodes[0], i] * slope[0, j] + x[nodes[1], i] * slope[1, j]
+                    + x[nodes[2], i] * slope[2, j] + x[nodes[3], i] * slope[3, j]
+                )  # fmt: skip
+        polar(f, r)
+        trace = -3.0
+        for i in range(3):
+            trace += r[i, 0] * f[i, 0] + r[i, 1] * f[i, 1] + r[i, 2] * f[i, 2]
+        for i in range(3):
+            for j in range(3):
+                p[i, j] = 2.0 * mu * (f[i, j] - r[i, j]) + lam * trace * r[i, j]
+        if damping > 0.0:
             for i in range(3):
-                along = 0.0
+                for j in range(3):  # F', in the place of R
+                    r[i, j] = (
+                        v[nodes[0], i] * slope[0, j] + v[nodes[1], i] * slope[1, j]
+                        + v[nodes[2], i] * slope[2, j] + v[nodes[3], i] * slope[3, j]
+                    )  # fmt: skip
+            for i in range(3):
+                for j in range(i + 1):  # 2 mu E' of both halves
+                    g = f[0, i] * r[0, j] + f[1, i] * r[1, j] + f[2, i] * r[2, j]
+                    g += f[0, j] * r[0, i] + f[1, j] * r[1, i] + f[2, j] * r[2, i]
+                    s[i, j] = s[j, i] = damping * g
+            spread = 0.5 * lam * (s[0, 0] + s[1, 1] + s[2, 2])
+            for i in range(3):
                 for j in range(3):
-                    for k in range(3):
-                        along += f[0, i, k] * s[k, j] * slope[0, a, j]
-                force[nodes[a], i] -= w * along
+                    s[i, j] *= mu
+                s[i, i] += spread
+            for i in range(3):
+                for j in range(3):
+                    p[i, j] += f[i, 0] * s[0, j] + f[i, 1] * s[1, j] + f[i, 2] * s[2, j]
+        for a in range(4):
+            g0, g1, g2 = w * slope[a, 0], w * slope[a, 1], w * slope[a, 2]
+            for i in range(3):
+                force[nodes[a], i] -= p[i, 0] * g0 + p[i, 1] * g1 + p[i, 2] * g2
     return force
 
 
@@ -75,8 +83,9 @@ class ExplicitFem(ParticleBody):
         material: Material,
         driven: Array | None = None,
         motion: Motion | None = None,
+        even: bool = False,
     ) -> None:
-        super().__init__(name, net, mass, material.mass_damping, driven, motion)
+        super().__init__(name, net, mass, material.mass_damping, driven, motion, even)
         if not net.closed:
             raise LimpetError(
                 f"explicit body '{name}': net '{net.name}' has no tetrahedra; finite elements need "

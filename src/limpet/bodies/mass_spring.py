@@ -50,8 +50,9 @@ class MassSpring(ParticleBody):
         springs: Array | None = None,  # (s, 2)
         driven: Array | None = None,
         motion: Motion | None = None,
+        even: bool = False,
     ) -> None:
-        super().__init__(name, net, mass, mass_damping, driven, motion)
+        super().__init__(name, net, mass, mass_damping, driven, motion, even)
         self.springs = np.ascontiguousarray(net.edges if springs is None else springs, np.int32)
         n = len(net.points)
         if len(self.springs) and (self.springs.min() < 0 or self.springs.max() >= n):

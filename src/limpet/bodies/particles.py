@@ -45,8 +45,12 @@ class ParticleBody(ABC):
         mass_damping: float = 0.0,
         driven: Array | None = None,
         motion: Motion | None = None,
+        even: bool = False,
     ) -> None:
-        """`mass` [kg] is spread by area or volume. `driven` (d,): particles moved by `motion`."""
+        """`mass` [kg] is spread by area or volume, or (`even`) alike to all particles, as C does.
+
+        `driven` (d,): particles moved by `motion`.
+        """
         self.name, self.net = name, net
         self.mass = require_positive(f"mass of '{name}'", mass, " kg")
         if not 0.0 <= mass_damping < np.inf:
@@ -54,7 +58,8 @@ class ParticleBody(ABC):
                 f"mass_damping of '{name}' = {mass_damping:g} 1/s: expected 0 or more"
             )
         self.mass_damping = mass_damping
-        self.node_mass = self.mass * net.shares()
+        n = len(net.points)
+        self.node_mass = self.mass * (np.full(n, 1.0 / n) if even else net.shares())
         self.n_surface = len(net.points)
         self.triangles = net.triangles
         self.driven = _known_nodes(name, driven, self.n_surface)
@@ -166,10 +171,10 @@ class GoalBody(ParticleBody):
 
     def __init__(
         self, name: str, net: Net, mass: float, stiffness: float = 1.0, mass_damping: float = 0.0,
-        driven: Array | None = None, motion: Motion | None = None,
+        driven: Array | None = None, motion: Motion | None = None, even: bool = False,
     ) -> None:  # fmt: skip
         """`stiffness` k: the share of the way to its goal that a particle goes in a step."""
-        super().__init__(name, net, mass, mass_damping, driven, motion)
+        super().__init__(name, net, mass, mass_damping, driven, motion, even)
         if not 0.0 < stiffness <= 1.0:
             raise LimpetError(
                 f"stiffness of '{name}' = {stiffness:g}: expected above 0 and at most 1, "

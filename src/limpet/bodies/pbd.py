@@ -77,8 +77,9 @@ class PositionBased(GoalBody):
         mass_damping: float = 0.0,
         driven: Array | None = None,
         motion: Motion | None = None,
+        even: bool = False,
     ) -> None:
-        super().__init__(name, net, mass, stiffness, mass_damping, driven, motion)
+        super().__init__(name, net, mass, stiffness, mass_damping, driven, motion, even)
         if sweeps < 1:
             raise LimpetError(f"sweeps of '{name}' = {sweeps}: expected 1 or more")
         self.sweeps = sweeps

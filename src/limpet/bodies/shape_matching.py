@@ -67,8 +67,9 @@ class ShapeMatching(GoalBody):
         mass_damping: float = 0.0,
         driven: Array | None = None,
         motion: Motion | None = None,
+        even: bool = False,
     ) -> None:
-        super().__init__(name, net, mass, stiffness, mass_damping, driven, motion)
+        super().__init__(name, net, mass, stiffness, mass_damping, driven, motion, even)
         if not 0.0 <= linear <= 1.0:
             raise LimpetError(f"linear of '{name}' = {linear:g}: expected 0 to 1")
         centre = self.node_mass @ net.points / self.mass

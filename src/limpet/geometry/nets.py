@@ -14,6 +14,7 @@ from limpet.geometry.cells import TET_EDGES
 from limpet.geometry.grids import structured
 from limpet.geometry.shapes import Array, boundary, check_points
 
+ROUND = 0.7  # how far a cylinder's cross-section goes from a square to a circle
 SHORTEST = 1e-9  # of the net's size: an edge below that has no direction
 
 
@@ -195,10 +196,11 @@ def cylinder(
     across, along = divisions
     grid, tets = structured("tet4", (across, across, along))
     u, v, z = 2.0 * grid[:, 0] - 1.0, 2.0 * grid[:, 1] - 1.0, grid[:, 2]
-    # the square's point (u, v) goes to the disc along its ray from the centre, half-way evened out
+    # the square's point (u, v) goes towards the disc along its ray from the centre, the more so the
+    # farther out; not all the way, or the cells at its corners would be flat
     size, length = np.maximum(np.abs(u), np.abs(v)), np.hypot(u, v)
     shrink = np.where(length > 0.0, size / np.where(length > 0.0, length, 1.0), 1.0)
-    shrink = 1.0 + size * (shrink - 1.0)
+    shrink = 1.0 + ROUND * size * (shrink - 1.0)
     wide = radius * (1.0 + (taper - 1.0) * z) * shrink
     points = np.stack([wide * u, wide * v, height * z], axis=1)
     skin = boundary({"tet4": tets})
