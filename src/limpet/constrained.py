@@ -28,6 +28,7 @@ from limpet.constraints.threads import threads
 from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.geometry.nets import edge_lengths
 from limpet.report import StepReport
+from limpet.solver.averaged import averaged
 from limpet.solver.stack import (
     Poses,
     Stack,
@@ -36,7 +37,7 @@ from limpet.solver.stack import (
     moving,
     touch_pairs,
 )
-from limpet.solver.sweep import Impulses, Moving, Swept, fade, reactions, sweep, warm_start
+from limpet.solver.sweep import Impulses, Moving, Rows, Swept, fade, reactions, sweep, warm_start
 
 Array = np.ndarray
 
@@ -56,6 +57,7 @@ class SweepPlan:
     share: float = 0.1  # beta h: of an error that a step takes back (Baumgarte)
     warm_start: float = 0.9  # share of the last impulses that the sweeps of nodes start from
     continuous: bool = True  # sheets: also what would pass through within the step
+    averaged: bool = False  # contacts of nodes as C 4.3: masses split, impulses averaged
     margin: float = 1e-3  # [m] contacts that come this near within the step are solved for
 
     def __post_init__(self) -> None:
@@ -253,7 +255,8 @@ class Constrained:
         pairs = [touch_pairs(t, x, poses) for t in groups]
         clock.lap("collision")
 
-        p, rows, sweeps = self._guess(stack, groups, pairs, h), None, 0
+        p, sweeps = self._guess(stack, groups, pairs, h), 0
+        rows: Rows | None = None
         for sub in range(substeps):
             for body in self.bodies:
                 body.free_velocity(h, self.gravity, self.time + sub * h)
@@ -265,6 +268,8 @@ class Constrained:
             else:
                 rows = stack.again(rows, x, poses, on, h, plan.share)
             self._fade(p)
+            if plan.averaged:
+                p.contacts[:] = 0.0
             warm_start(rows, p, on)
             clock.lap("compliance")
 
@@ -273,6 +278,8 @@ class Constrained:
                     f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
                     "lower h, or take more substeps"
                 )
+            if plan.averaged:
+                self._average(rows, p, on, h)
             self.swept = sweep(rows, p, on, h, plan.sweeps, plan.rigid_sweeps, plan.tolerance)
             sweeps += self.swept.sweeps
             clock.lap("solve")
@@ -295,10 +302,10 @@ class Constrained:
         return self._report(clock.phases, p, sweeps)
 
     def _substeps(self, stack: Stack) -> int:
-        """How many solves a step needs: as many as the explicit bodies, and as taut threads ask for.
+        """How many solves a step needs: what the explicit bodies and taut threads ask for.
 
-        A thread of tension T swings across at about sqrt(4 T/m L). Directions are those at the start
-        of a solve, so its step must stay below two over that.
+        A thread of tension T swings across at about sqrt(4 T/m L). Directions are those at the
+        start of a solve, so its step must stay below two over that.
         """
         plan = self.plan
         wanted = max((self.h / b.stable_step() for b in self.soft), default=0.0)
@@ -308,6 +315,17 @@ class Constrained:
             wanted = max(wanted, self.h * swing / CALM)
         most = max(plan.substeps, plan.most_substeps)
         return int(min(max(plan.substeps, np.ceil(wanted)), most))
+
+    def _average(self, rows: Rows, p: Impulses, on: Moving, h: float) -> None:
+        """Let the contacts of nodes act as C 4.3 has them; the sweep passes over them."""
+        body = np.repeat(np.arange(len(self.soft)), np.diff(self.first))
+        mass = np.array([b.mass for b in self.soft])
+        rigid = np.array([b.mass if b.movable else 0.0 for b in self.rigid])
+        pairs, wanted = rows.contacts.pairs, rows.contacts.wanted
+        averaged(
+            pairs, wanted, p.contacts, on, body, mass, rigid, self.gravity, h, self.plan.sweeps
+        )
+        rows.contacts.w[:] = 0.0  # as of what cannot move: the sweep passes over it
 
     def _take(self, on: Moving, pushed: tuple[Array, Array] | None) -> None:
         """Hand the velocities to the bodies; `pushed` says what drives and fixtures had to bear."""

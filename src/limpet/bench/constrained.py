@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import thread_time
 
 import numpy as np
@@ -72,17 +73,18 @@ def run(progress: Progress) -> Result:
             (f"{name}: ours", t.nodes, t.rows, t.substeps, *mean, float(total.mean()),
              float(total.max()))
         )  # fmt: skip
-    columns = ("scene", "nodes", "most constraints", "solves a step")
-    columns += (*(f"{p} [ms]" for p in PHASES), "mean [ms]", "worst [ms]")
+    phases = tuple(f"{p} [ms]" for p in PHASES)
+    heads = ("scene", "nodes", "most constraints", "solves a step")
+    columns = (*heads, *phases, "mean [ms]", "worst [ms]")
     notes = (
         f"{STEPS} steps of 20 ms from the drop on, each step's least of {REPEATS} runs, "
         "time of the one thread",
         "wanted: " + ", ".join(f"{k} {v:g} ms" for k, v in WANTED.items()),
         "compliance: rows made ready; C: real time, 20 ms, up to about 30 000 constraints",
     )
-    growth = [(n, time_world(lambda n=n: _growing(n), 12, 1, tick)) for n in SIZES]
+    growth = [time_world(partial(_growing, n), 12, 1, tick) for n in SIZES]
     slope: list[tuple[Cell, ...]] = []
-    for _, t in growth:
+    for t in growth:
         late = t.ms[4:].mean(axis=0)
         solve = float(late[PHASES.index("solve")])
         slope.append((t.nodes, t.rows, solve, float(late.sum()), 1e6 * solve / (2 * t.rows)))
