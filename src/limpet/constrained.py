@@ -35,6 +35,7 @@ from limpet.solver.stack import (
     TouchMemory,
     follow_rows,
     moving,
+    renew_pairs,
     touch_pairs,
 )
 from limpet.solver.sweep import Impulses, Moving, Rows, Swept, fade, reactions, sweep, warm_start
@@ -292,6 +293,9 @@ class Constrained:
             x, poses = self.positions(), Poses.of(self.rigid)
             if not last:
                 follow_rows(rows, on, h)
+                for which, gap, normal in scout.renew(groups[1], self._places(poses)):
+                    at = x[groups[1].nodes_a[which, 0]]
+                    renew_pairs(rows.contacts.pairs, p.contacts, at, poses, which, gap, normal)
             clock.lap("correct")
         self._impulses, self._last_h = p, h
         self._memory = TouchMemory.of(groups, pairs, (p.rigid_contacts, p.contacts))

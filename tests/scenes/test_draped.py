@@ -11,7 +11,7 @@ from limpet.scenes.jellies import jellies
 
 def test_a_cloth_comes_to_rest_draped_over_the_sphere():
     n, radius = 20, 0.25
-    world = draped(n, radius=radius, drag=2.0)
+    world = draped(n, radius=radius)
     (sheet,) = world.soft
     for report in world.run(6.0):
         assert report.rows >= 2 * n * (n + 1)
@@ -22,7 +22,7 @@ def test_a_cloth_comes_to_rest_draped_over_the_sphere():
     assert out.min() > -1e-3  # no node in the sphere
     assert (out < 3e-3).sum() > 40  # it lies on it
     assert sheet.x[:, 2].min() < -0.1  # and hangs over its sides
-    assert np.sqrt(2.0 * sheet.kinetic_energy() / sheet.mass) < 0.05
+    assert np.sqrt(2.0 * sheet.kinetic_energy() / sheet.mass) < 0.01
     height = sheet.node_mass @ sheet.x[:, 2] / sheet.mass
     assert height < radius
 

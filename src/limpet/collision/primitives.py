@@ -113,7 +113,7 @@ def _distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> float:
 @njit(cache=True, error_model="numpy")
 def _near(
     x: Array, v: Array, kind: int, size: Array, axis: Array, centre: Array, turn: Array,
-    motion: Array, thickness: float, margin: float, h: float,
+    motion: Array, thickness: float, margin: float, h: float, reach: float,
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     k = len(x)
     index, gap = np.empty(k, np.int32), np.empty(k)
@@ -133,7 +133,7 @@ def _near(
         u1 = v[i, 1] - motion[1] - motion[5] * d[0] + motion[3] * d[2]
         u2 = v[i, 2] - motion[2] - motion[3] * d[1] + motion[4] * d[0]
         closing = h * (n[0] * u0 + n[1] * u1 + n[2] * u2)
-        if off - thickness + min(closing, 0.0) > margin:
+        if off - thickness + min(closing, -reach) > margin:
             continue
         index[found], gap[found] = i, off - thickness
         for a in range(3):
@@ -152,12 +152,25 @@ def vertices_near(
     thickness: float,
     margin: float,
     h: float,
+    reach: float = 0.0,
 ) -> tuple[Array, Array, Array, Array]:
     """Vertices (n, 3) at x, moving with v, that come within `margin` [m] of the shape within h.
 
     centre (3,), turn (3, 3) and motion (6,) of the shape; thickness [m] of what the vertices carry
-    is taken off the gaps. Returns vertex, gap, normal and point of each.
+    is taken off the gaps; `reach` [m]: how far any may be drawn in by others besides its own
+    velocity. Returns vertex, gap, normal and point of each.
     """
     return _near(
-        x, v, shape.kind, shape.size, shape.axis, centre, turn, motion, thickness, margin, h
+        x,
+        v,
+        shape.kind,
+        shape.size,
+        shape.axis,
+        centre,
+        turn,
+        motion,
+        thickness,
+        margin,
+        h,
+        reach,
     )
