@@ -25,7 +25,7 @@ ORDER = (
     ("solver",),
     ("world", "settings"),
     ("response",),
-    ("simulation",),
+    ("simulation", "constrained"),
     ("scenes",),
     ("record",),
     ("viewer",),

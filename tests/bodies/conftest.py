@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 from limpet.bodies.contract import Rows, rows_times, rows_transpose_times
+from limpet.bodies.explicit_fem import ExplicitFem
+from limpet.bodies.mass_spring import MassSpring
 from limpet.bodies.material import Fem, Material
+from limpet.bodies.pbd import PositionBased
 from limpet.bodies.rigid import RigidBody
+from limpet.bodies.shape_matching import ShapeMatching
 from limpet.bodies.soft import SoftBody
 from limpet.geometry.cup import cup
+from limpet.geometry.nets import cloth, cylinder
 from limpet.geometry.shapes import RigidShape, box, soft_box
 
 RUBBER = Material(young=4e6, poisson=0.45)
@@ -24,6 +29,10 @@ def crooked() -> RigidShape:
     shear = np.array([[1.0, 0.3, -0.2], [0.0, 1.1, 0.4], [0.2, 0.0, 0.9]])
     return RigidShape("crooked", shape.points @ shear.T + [0.2, -0.1, 0.3], shape.triangles)
 
+
+JELLY = Material(young=200.0, poisson=0.3, mass_damping=0.5, stiffness_damping=1e-3)
+COLUMN = cylinder(0.03, 0.05, (2, 3))
+TOP = {"driven": COLUMN.regions["top"]}
 
 # Every kind of body, free and held: the contract's tests run over all of them.
 BODIES = {
@@ -48,6 +57,14 @@ BODIES = {
         soft_box(0.02, 0.02, 0.03, (2, 2, 2), "iicr21"), Fem(deviatoric="explicit"), young=4e3
     ),
     "held rubber box": lambda: held(soft_box(0.02, 0.02, 0.03, (2, 2, 2)), law="neo-hookean"),
+    "springs": lambda: MassSpring("g", cloth(0.2, 0.1, (6, 3)), 0.05, 2.0, 1e-3, 0.3),
+    "held springs": lambda: MassSpring("h", COLUMN, 0.1, 2.0, 1e-4, **TOP),
+    "explicit tets": lambda: ExplicitFem("i", COLUMN, 0.1, JELLY),
+    "held explicit tets": lambda: ExplicitFem("j", COLUMN, 0.1, JELLY, **TOP),
+    "positions": lambda: PositionBased("k", COLUMN, 0.1, 0.7, mass_damping=0.2),
+    "held positions": lambda: PositionBased("l", COLUMN, 0.1, **TOP),
+    "matched shape": lambda: ShapeMatching("m", COLUMN, 0.1, 0.4, mass_damping=0.2),
+    "held matched shape": lambda: ShapeMatching("n", COLUMN, 0.1, **TOP),
     "rigid": lambda: RigidBody("d", crooked(), 0.2),
     "fixed rigid": lambda: RigidBody("e", crooked(), 0.2, fixed=True),
 }

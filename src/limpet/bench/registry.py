@@ -13,5 +13,8 @@ BENCHMARKS: dict[str, Study] = {
     "pressure-field": Study(
         "limpet.bench.pressure_field", "time of a pressure-field query, in turn with Drake (F)"
     ),
+    "constrained": Study(
+        "limpet.bench.constrained", "time of jelly, cloth and many constraints, beside C 5"
+    ),
     "table-m": Study("limpet.bench.table_m", "time of mixed and other tets, beside M table 1"),
 }

@@ -198,7 +198,16 @@ class RigidBody:
         return Reduced(start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility())
 
     def apply(self, impulse: Array) -> None:
-        total = _wrench(self._arms(), np.ascontiguousarray(impulse))
+        self.push(_wrench(self._arms(), np.ascontiguousarray(impulse)))
+
+    def reach(self, velocity: Array, total: Array | None) -> None:
+        """As `apply`, by the velocity (6,) reached; `total` impulse if its drive is to know."""
+        self.v, self.w = velocity[:3].copy(), velocity[3:].copy()
+        if self.prescribed and total is not None:
+            self._drive = self._needed - total
+
+    def push(self, total: Array) -> None:
+        """As `apply`, by the sum (6,) [N s, N m s] of all impulses about its centre."""
         if self.prescribed:
             self._drive = self._needed - total
         moved = self._free + self._mobility() @ total

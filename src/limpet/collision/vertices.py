@@ -112,6 +112,7 @@ def _vertex_on_surface(
     adjacent_y: Adjacency,
     alarm: float,
     facing: bool,
+    rim: float,
     stack: Array,
 ) -> tuple[int, float, float, float, int, Vec, float]:
     """Where vertex i of one surface, at x, is held by the other, at y, that the tree is over.
@@ -119,7 +120,7 @@ def _vertex_on_surface(
     Returns triangle (-1 for nowhere), weights, feature, outward normal of the other, gap.
     """
     nowhere = (-1, 0.0, 0.0, 0.0, FACE, (0.0, 0.0, 0.0), 0.0)
-    p, triangles, blend = point(x, i), adjacent_y.triangles, BLEND * alarm
+    p, triangles, blend = point(x, i), adjacent_y.triangles, max(BLEND * alarm, rim)
     t, u, v, w, feature, d = nearest(tree, y, triangles, p, alarm, ANY_SIDE, stack)
     if t < 0:
         return nowhere
@@ -156,13 +157,15 @@ def _vertex_on_surface(
 
 @njit(cache=True)
 def vertex_rows(
-    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, kind: int
-) -> tuple[Array, Array]:
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, kind: int,
+    rim: float = 0.0,
+) -> tuple[Array, Array]:  # fmt: skip
     """Contacts of the vertices at x with the surface at y; rows as in Contacts.of_rows.
 
     Only of those that face it, unless `facing` is False.
     With kind FACE_VERTEX x is body b, and two vertices that meet are left out: the other call,
-    with VERTEX_FACE, finds them.
+    with VERTEX_FACE, finds them. Nearer than `rim` [m] to an edge, or beside it, a vertex lies on
+    the face that it looks at.
     """
     index = np.empty((32, 7), np.int32)
     value = np.empty((32, 10))
@@ -175,7 +178,7 @@ def vertex_rows(
         if shape_x.flat[i] or box_distance2(lower, upper, 0, point(x, i)) > alarm * alarm:
             continue
         t, u, v, w, feature, n, gap = _vertex_on_surface(
-            i, x, adjacent_x, y, tree, adjacent_y, alarm, facing, stack
+            i, x, adjacent_x, y, tree, adjacent_y, alarm, facing, rim, stack
         )
         if t < 0 or (kind == FACE_VERTEX and feature == VERTEX):
             continue

@@ -12,13 +12,15 @@ import numpy as np
 from numba import njit
 
 from limpet.bodies.reduced import Reduced
-from limpet.constraints import contact, gas, regulated
+from limpet.constraints import contact, gas, held, limited, regulated
 
 Array = np.ndarray
 
 CONTACT = 0  # three rows: normal, two tangents; data: mu
 GAS = 1  # one row; data: V, K = a n^k (n R T at k = 1), P_max, P_atm, k
 REGULATED = 2  # one row; data: P_set, P_atm
+LIMITED = 3  # one row; data: lambda-, lambda+
+HELD = 4  # three rows; no data
 DATA = 5  # numbers of a block, at most
 
 
@@ -57,6 +59,10 @@ def solve_block(
         contact.solve_block(w, u, lam, data[0], out)
     elif kind == REGULATED:
         out[0] = regulated.solve_row(data[0], data[1])
+    elif kind == LIMITED:
+        out[0] = limited.solve_row(1.0 / w[0, 0], u[0], lam[0], data[0], data[1])
+    elif kind == HELD:
+        held.solve_block(w, u, lam, out)
     else:
         out[0] = gas.solve_row(
             w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4]
@@ -70,6 +76,8 @@ def project(kind: int, data: Array, lam: Array) -> None:
         contact.project(lam, data[0])
     elif kind == GAS:
         lam[0] = min(max(lam[0], -data[3]), data[2] - data[3])  # 0 <= P <= P_max
+    elif kind == LIMITED:
+        lam[0] = min(max(lam[0], data[0]), data[1])
 
 
 @njit(cache=True, error_model="numpy")
@@ -90,6 +98,14 @@ def natural_map(
     if kind == REGULATED:
         phi[0], d_lam[0, 0], d_u[0, 0] = regulated.natural_map(lam[0], data[0], data[1])
         return False
+    if kind == LIMITED:
+        phi[0], d_lam[0, 0], d_u[0, 0] = limited.natural_map(
+            1.0 / w[0, 0], u[0], lam[0], data[0], data[1]
+        )
+        return d_u[0, 0] != 0.0
+    if kind == HELD:
+        held.natural_map(w, u, phi, d_lam, d_u)
+        return True
     phi[0], d_lam[0, 0], d_u[0, 0] = gas.natural_map(
         w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4]
     )
@@ -100,12 +116,12 @@ def natural_map(
 def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
     """How far the law is from holding, without units.
 
-    Contact: phi as a displacement, over 1 mm. Gas: |P V^k - K| / K, or |P / P_max - 1|. Regulated:
-    |P - P_set| / P_atm.
+    Contact, limited and held rows: phi as a displacement, over 1 mm. Gas: |P V^k - K| / K, or
+    |P / P_max - 1|. Regulated: |P - P_set| / P_atm.
     """
-    if kind == CONTACT:
+    if kind in (CONTACT, HELD, LIMITED):
         largest = 0.0
-        for i in range(3):
+        for i in range(len(u)):
             size = abs(phi[i]) * w[i, i]
             if not size <= largest:  # and not max(), which would pass over a NaN
                 largest = size

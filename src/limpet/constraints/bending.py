@@ -1,0 +1,99 @@
+"""Two triangles about an edge that keep their fold, by one of two constraint functions.
+
+Nodes i, j of the edge, L and R opposite to it. DOT is C's (eq 33), (x_L - x_C).(x_R - x_C) with x_C
+the middle of the edge; here over a length of the rest shape, so that it is metres and its
+multiplier newtons. It changes with the square of the fold: flat, it does not feel a fold at all,
+and resists stretch across the edge instead. ANGLE is the fold itself [rad], its multiplier a
+moment [N m]: it feels a fold from flat on, and which way it goes, so no reversed state is taken
+for the right one.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.geometry.distance import add, cross, dot, point, scale, sub
+
+Array = np.ndarray
+
+
+class Fold(IntEnum):
+    """Which function of the fold is kept."""
+
+    ANGLE = 0
+    DOT = 1
+
+
+class Bends(NamedTuple):
+    """k folds; infinitely stiff up to a largest moment, or implicit springs in the solve."""
+
+    nodes: Array  # (k, 4) int32: i, j, L, R
+    fold: Array  # (k,) int8
+    size: Array  # (k,) [m] of the rest shape, that DOT is divided by
+    rest: Array  # (k,) value at rest
+    lower: Array  # (k,) [N m] or [N] lambda-
+    upper: Array  # (k,) lambda+
+    stiffness: Array  # (k,) [N m/rad] or [N/m], inf: a constraint
+    damping: Array  # (k,) [N m s] or [N s/m] of springs
+
+
+@njit(cache=True, error_model="numpy")
+def fold_and_gradient(x: Array, nodes: Array, fold: int, size: float, g: Array) -> float:
+    """The value, and its gradient g (4, 3) by the nodes i, j, L, R."""
+    xi, xj, xl, xr = point(x, nodes[0]), point(x, nodes[1]), point(x, nodes[2]), point(x, nodes[3])
+    if fold == Fold.DOT.value:
+        middle = scale(0.5, add(xi, xj))
+        a, b = sub(xl, middle), sub(xr, middle)
+        s = 1.0 / size
+        for d in range(3):
+            g[0, d] = g[1, d] = -0.5 * s * (a[d] + b[d])
+            g[2, d], g[3, d] = s * b[d], s * a[d]
+        return s * dot(a, b)
+    e = sub(xj, xi)
+    left, right = cross(e, sub(xl, xi)), cross(sub(xr, xi), e)  # normals of the two sides
+    ee, ll, rr = dot(e, e), dot(left, left), dot(right, right)
+    if ee == 0.0 or ll == 0.0 or rr == 0.0:  # a triangle without area has no side
+        g[:] = 0.0
+        return 0.0
+    length = np.sqrt(ee)
+    angle = np.arctan2(dot(cross(left, right), e) / length, dot(left, right))
+    # d angle = -|e| (n.dx)/|n|^2 at the tips; the edge takes the rest, by lever
+    p, q = -length / ll, -length / rr
+    sl, sr = dot(sub(xl, xi), e) / ee, dot(sub(xr, xi), e) / ee
+    for d in range(3):
+        g[2, d], g[3, d] = p * left[d], q * right[d]
+        g[0, d] = -(1.0 - sl) * g[2, d] - (1.0 - sr) * g[3, d]
+        g[1, d] = -sl * g[2, d] - sr * g[3, d]
+    return angle
+
+
+@njit(cache=True, error_model="numpy")
+def folds(x: Array, nodes: Array, fold: Array, size: Array) -> tuple[Array, Array]:
+    """Values (k,) and gradients (k, 4, 3) of all."""
+    k = len(nodes)
+    value, gradient = np.empty(k), np.empty((k, 4, 3))
+    for c in range(k):
+        value[c] = fold_and_gradient(x, nodes[c], fold[c], size[c], gradient[c])
+    return value, gradient
+
+
+def rest_sizes(x: Array, nodes: Array) -> Array:
+    """(k,) [m] the geometric mean of the two triangles' heights over the edge's middle."""
+    middle = 0.5 * (x[nodes[:, 0]] + x[nodes[:, 1]])
+    left = np.linalg.norm(x[nodes[:, 2]] - middle, axis=1)
+    right = np.linalg.norm(x[nodes[:, 3]] - middle, axis=1)
+    return np.sqrt(left * right)
+
+
+@njit(cache=True)
+def turned_back(value: float) -> float:
+    """A difference of angles [rad], as a turn of at most half a circle."""
+    if value > np.pi:
+        return value - 2.0 * np.pi
+    if value < -np.pi:
+        return value + 2.0 * np.pi
+    return value

@@ -1,0 +1,77 @@
+"""Two nodes that keep their distance: C = |x_j - x_i| - L (C eq 23, in metres).
+
+lambda > 0 pushes the nodes apart, so that its bounds say what the material resists (C 4.2).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.errors import LimpetError
+
+Array = np.ndarray
+
+
+TURN = 0.1  # share of its length that a rod is drawn in for at most, for its turning in a step
+
+
+class Resists(StrEnum):
+    """C's three ways of bounding lambda."""
+
+    BOTH = "both"  # neither longer nor shorter
+    COMPRESSION = "compression"  # not shorter: keeps a volume
+    STRETCH = "stretch"  # not longer: damps excessive deformation, a thread
+
+
+def bounds(resists: Resists, most: float = np.inf) -> tuple[float, float]:
+    """(lambda-, lambda+) [N] for a material that bears forces up to `most`."""
+    if not most > 0.0:
+        raise LimpetError(f"largest force {most:g} N of a constraint: expected above 0")
+    lower = 0.0 if resists == Resists.COMPRESSION else -most
+    upper = 0.0 if resists == Resists.STRETCH else most
+    return lower, upper
+
+
+class Distances(NamedTuple):
+    """k pairs of nodes; infinitely stiff, or implicit springs with dampers in the solve."""
+
+    nodes: Array  # (k, 2) int32: i, j
+    rest: Array  # (k,) [m]
+    lower: Array  # (k,) [N] lambda-
+    upper: Array  # (k,) [N] lambda+
+    stiffness: Array  # (k,) [N/m], inf: a constraint
+    damping: Array  # (k,) [N s/m] of springs
+    thread: Array  # (t + 1,) int32: rows thread[i]:thread[i+1] are a chain of edges, end to end
+
+
+@njit(cache=True, error_model="numpy")
+def length_rate(length: float, along: float, square: float, h: float) -> float:
+    """(|d + h u| - |d|)/h: the mean rate of the length over a step at relative velocity u.
+
+    along = u . d/|d|, square = |u|^2. C's rate is `along` alone, and every swing makes the rod
+    longer by h |u|^2/2|d| in each step; with the whole rate it keeps its length as it turns. Up to
+    a point: what turns by half a radian or more in a step cannot be held along d.
+    """
+    reach = length + h * along
+    across = max(square - along * along, 0.0)
+    full = np.sqrt(reach * reach + h * h * across)
+    return along + min(h * across / max(full + reach, length), TURN * length / h)
+
+
+@njit(cache=True, error_model="numpy")
+def transverse(force: Array, of: Distances, inverse_mass: Array) -> float:
+    """[rad/s] The fastest swing across threads under these forces (k,) [N], by Gershgorin."""
+    load = np.zeros(len(inverse_mass))
+    for c in range(len(force)):
+        if force[c] < 0.0:  # tension
+            k = -force[c] / of.rest[c]
+            load[of.nodes[c, 0]] += k
+            load[of.nodes[c, 1]] += k
+    most = 0.0
+    for i in range(len(load)):
+        most = max(most, 2.0 * load[i] * inverse_mass[i])
+    return np.sqrt(most)

@@ -1,0 +1,112 @@
+"""Rows over two or four nodes made ready for one step: direction, wanted rate, own compliance.
+
+A constraint asks that its function C die away: C' = -beta C, beta = share/h (Baumgarte, C eq 13).
+A spring of stiffness k and damper c, taken at the end of the step, is the same row with a
+compliance of its own: lambda = -k (C + h u) - c u, so u + give p + wanted = 0 with p = h lambda.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.constraints.bending import Bends, Fold, fold_and_gradient, turned_back
+from limpet.constraints.inextensible import Distances
+
+Array = np.ndarray
+
+
+class DistanceRows(NamedTuple):
+    """Rows of `Distances` at some positions; multipliers are impulses [N s]."""
+
+    nodes: Array  # (k, 2)
+    direction: Array  # (k, 3) unit, from i to j
+    length: Array  # (k,) [m]
+    wanted: Array  # (k,) [m/s] what u and the row's give must cancel
+    give: Array  # (k,) [m/s / N s]
+    w: Array  # (k,) compliance with the give, zero where nothing can move
+    r: Array  # (k,) its inverse, or zero
+    lower: Array  # (k,) [N s]
+    upper: Array  # (k,)
+    thread: Array  # (t + 1,) int32, chains of rows
+
+
+class BendRows(NamedTuple):
+    """Rows of `Bends` at some positions."""
+
+    nodes: Array  # (k, 4)
+    gradient: Array  # (k, 4, 3)
+    rate: Array  # (k,) [1/s] of the violation that is wanted back
+    wanted: Array  # (k,)
+    give: Array  # (k,)
+    r: Array  # (k,)
+    lower: Array  # (k,)
+    upper: Array  # (k,)
+
+
+@njit(cache=True, error_model="numpy")
+def _spring(stiffness: float, damping: float, share: float, h: float) -> tuple[float, float]:
+    """(rate, give): the wanted velocity is rate times the violation."""
+    if stiffness == np.inf:
+        return share / h, 0.0
+    s = h * stiffness + damping
+    return stiffness / s, 1.0 / (h * s)
+
+
+@njit(cache=True, error_model="numpy")
+def distance_rows(
+    x: Array, of: Distances, inverse_mass: Array, h: float, share: float
+) -> DistanceRows:
+    k = len(of.nodes)
+    direction, length = np.empty((k, 3)), np.empty(k)
+    wanted, give, own, r = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    for c in range(k):
+        i, j = of.nodes[c, 0], of.nodes[c, 1]
+        d0, d1, d2 = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+        size = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+        w, s = inverse_mass[i] + inverse_mass[j], 0.0
+        if size > 0.0:
+            s = 1.0 / size
+        else:
+            w = 0.0  # nodes that coincide have no direction
+        length[c] = size
+        direction[c, 0], direction[c, 1], direction[c, 2] = s * d0, s * d1, s * d2
+        rate, give[c] = _spring(of.stiffness[c], of.damping[c], share, h)
+        wanted[c] = rate * (size - of.rest[c])
+        own[c] = w + give[c] if w > 0.0 else 0.0
+        r[c] = 1.0 / own[c] if w > 0.0 else 0.0
+    return DistanceRows(
+        of.nodes, direction, length, wanted, give, own, r, h * of.lower, h * of.upper, of.thread
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, share: float) -> BendRows:
+    k = len(of.nodes)
+    gradient, rate = np.empty((k, 4, 3)), np.empty(k)
+    wanted, give, r = np.empty(k), np.empty(k), np.empty(k)
+    for c in range(k):
+        g = gradient[c]
+        off = fold_and_gradient(x, of.nodes[c], of.fold[c], of.size[c], g) - of.rest[c]
+        if of.fold[c] == Fold.ANGLE.value:
+            off = turned_back(off)
+        w = 0.0
+        for a in range(4):
+            w += inverse_mass[of.nodes[c, a]] * (g[a, 0] ** 2 + g[a, 1] ** 2 + g[a, 2] ** 2)
+        rate[c], give[c] = _spring(of.stiffness[c], of.damping[c], share, h)
+        wanted[c] = rate[c] * off
+        r[c] = 1.0 / (w + give[c]) if w > 0.0 else 0.0
+    return BendRows(of.nodes, gradient, rate, wanted, give, r, h * of.lower, h * of.upper)
+
+
+@njit(cache=True, error_model="numpy")
+def follow_bends(rows: BendRows, v: Array, h: float) -> None:
+    """What is wanted after h with the velocities v (n, 3), the gradients as they are; in place."""
+    for c in range(len(rows.r)):
+        u = 0.0
+        for a in range(4):
+            i, g = rows.nodes[c, a], rows.gradient[c, a]
+            u += g[0] * v[i, 0] + g[1] * v[i, 1] + g[2] * v[i, 2]
+        rows.wanted[c] += rows.rate[c] * h * u

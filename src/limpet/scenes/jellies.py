@@ -1,0 +1,71 @@
+"""Four jellies under a bar of chocolate on a dish (C figure 2), each by another model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limpet.bodies.explicit_fem import ExplicitFem
+from limpet.bodies.mass_spring import MassSpring
+from limpet.bodies.material import Material
+from limpet.bodies.particles import ParticleBody
+from limpet.bodies.pbd import PositionBased
+from limpet.bodies.rigid import RigidBody
+from limpet.bodies.shape_matching import ShapeMatching
+from limpet.collision.primitives import block, half_space, round_bar
+from limpet.constrained import Constrained, SweepPlan
+from limpet.geometry.nets import Net, cylinder
+from limpet.geometry.shapes import RigidShape, box
+
+PLAN = SweepPlan(sweeps=2, substeps=5, most_substeps=5)
+MODELS = ("springs", "tets", "positions", "shape")
+PLACES = ((-0.045, -0.045), (0.045, -0.045), (-0.045, 0.045), (0.045, 0.045))
+
+
+def jelly(model: str, net: Net, mass: float, drag: float) -> ParticleBody:
+    """As soft inside as an explicit step of some milliseconds allows; the skin bears the load."""
+    if model == "springs":
+        return MassSpring(
+            model, net, mass, stiffness=0.5, damping=1e-3, mass_damping=drag, even=True
+        )
+    if model == "tets":
+        return ExplicitFem(model, net, mass, Material(150.0, 0.3, drag, 5e-4), even=True)
+    if model == "positions":
+        return PositionBased(model, net, mass, sweeps=2, mass_damping=drag, even=True)
+    return ShapeMatching(model, net, mass, stiffness=0.5, linear=0.3, mass_damping=drag, even=True)
+
+
+def jellies(
+    divisions: tuple[int, int] = (6, 8),  # C: 430 nodes and 574 faces each
+    radius: float = 0.03,  # [m]
+    height: float = 0.04,  # [m]
+    density: float = 1050.0,  # [kg/m^3]
+    bar_mass: float = 0.1,  # [kg]
+    drag: float = 2.0,  # [1/s]
+    h: float = 0.02,
+    plan: SweepPlan = PLAN,
+) -> Constrained:
+    """The skin's edges are inextensible and its folds stiff; what is inside differs."""
+    world = Constrained(h=h, friction=0.5, plan=plan)
+    table = _box("table", (1.0, 1.0, 0.1), (0.0, 0.0, -0.02), 10.0, fixed=True)
+    world.add_rigid(table, half_space(0.05))
+    # the dish stands on the table by the corners of a box as wide as it is
+    dish = _box("dish", (0.2, 0.2, 0.02), (0.0, 0.0, 0.0), 0.5)
+    world.add_rigid(dish, round_bar(0.14, 0.02, (0.0, 0.0, 1.0)))
+    mass = density * np.pi * radius**2 * height
+    for model, (x, y) in zip(MODELS, PLACES):
+        net = cylinder(radius, height, divisions, taper=0.9).moved((x, y, 1e-3))
+        body = world.add(jelly(model, net, mass, drag))
+        world.inextensible(body, net.skin_edges())
+        world.bending(body, most=1e-4)
+    bar = _box("bar", (0.16, 0.16, 0.01), (0.0, 0.0, height + 0.012), bar_mass)
+    world.add_rigid(bar, block(0.16, 0.16, 0.01))
+    return world
+
+
+def _box(
+    name: str, size: tuple[float, float, float], top: tuple[float, float, float], mass: float,
+    fixed: bool = False,
+) -> RigidBody:  # fmt: skip
+    shape = box(*size)
+    moved = RigidShape(name, shape.points + np.array(top), shape.triangles)
+    return RigidBody(name, moved, mass, fixed=fixed)

@@ -1,0 +1,198 @@
+"""All constraints of a world of explicit and rigid bodies, as rows of a step and with a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from limpet.bodies.particles import ParticleBody
+from limpet.bodies.rigid import RigidBody
+from limpet.collision.touches import Touches
+from limpet.constraints.anchor import Anchors, anchor_pairs
+from limpet.constraints.bending import Bends
+from limpet.constraints.inextensible import Distances
+from limpet.constraints.pairs import Pairs, contact_pairs, frames
+from limpet.constraints.soft_rows import bend_rows, distance_rows, follow_bends
+from limpet.geometry.rotation import quaternion_matrix
+from limpet.solver.sweep import Impulses, Moving, Rows, ask, follow, ready
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class TouchMemory:
+    """Impulses of the last step's touches, in world axes."""
+
+    keys: Array  # (k,) int64, sorted
+    impulses: Array  # (k, 3) [N s]
+
+    @staticmethod
+    def of(touches: Sequence[Touches], pairs: Sequence[Pairs], p: Sequence[Array]) -> TouchMemory:
+        keys = np.concatenate([t.key for t in touches])
+        world = np.concatenate([np.einsum("ki,kij->kj", q, s.frame) for q, s in zip(p, pairs)])
+        order = np.argsort(keys, kind="stable")
+        return TouchMemory(keys[order], world[order])
+
+    def recall(self, touches: Touches, pairs: Pairs) -> Array:
+        """(k, 3) in the pairs' frames: zero where nothing is remembered, never a pull."""
+        if len(self.keys) == 0 or len(touches) == 0:
+            return np.zeros((len(touches), 3))
+        place = np.minimum(np.searchsorted(self.keys, touches.key), len(self.keys) - 1)
+        known = self.keys[place] == touches.key
+        world = np.where(known[:, None], self.impulses[place], 0.0)
+        p = np.einsum("kij,kj->ki", pairs.frame, world)
+        p[:, 0] = np.maximum(p[:, 0], 0.0)
+        return p
+
+
+class Pins(NamedTuple):
+    """Nodes held in the world."""
+
+    node: Array  # (k,) int32
+    place: Array  # (k, 3) [m]
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Where the rigid bodies are."""
+
+    centre: Array  # (b, 3) [m]
+    turn: Array  # (b, 3, 3)
+
+    @staticmethod
+    def of(bodies: Sequence[RigidBody]) -> Poses:
+        if not bodies:
+            return Poses(np.zeros((0, 3)), np.zeros((0, 3, 3)))
+        return Poses(
+            np.stack([b.centre for b in bodies]),
+            np.stack([quaternion_matrix(b.turn) for b in bodies]),
+        )
+
+
+def moving(
+    soft: Sequence[ParticleBody], rigid: Sequence[RigidBody], pins: Pins, x: Array, h: float
+) -> Moving:
+    """Copies of the velocities, with what impulses do to them, after free_velocity.
+
+    Nodes x (n, 3) held in the world go there whatever pulls at them: they are eliminated.
+    """
+    none = np.zeros((0, 3))
+    b = len(rigid)
+    inverse_mass, inverse_inertia = np.zeros(b), np.zeros((b, 3, 3))
+    velocity = np.zeros((b, 6))
+    for i, body in enumerate(rigid):
+        velocity[i, :3], velocity[i, 3:] = body.v, body.w
+        if body.movable:
+            inverse_mass[i] = 1.0 / body.mass
+            inverse_inertia[i] = np.linalg.inv(body.world_inertia())
+    v = np.concatenate([none, *(s.v for s in soft)])
+    mobility = np.concatenate([none[:, 0], *(s.mobility for s in soft)])
+    v[pins.node] = (pins.place - x[pins.node]) / h
+    mobility[pins.node] = 0.0
+    return Moving(v, mobility, velocity, inverse_mass, inverse_inertia)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Constraints that last."""
+
+    pins: Pins
+    distances: Distances
+    bends: Bends
+    rigid_held: Anchors
+    held: Anchors
+
+    @staticmethod
+    def of(
+        distances: Sequence[Distances], bends: Sequence[Bends], anchors: Sequence[Anchors]
+    ) -> Stack:
+        no, i4 = np.zeros(0), np.zeros((0, 4), np.int32)
+        d0 = Distances(i4[:, :2].copy(), no, no, no, no, no, np.zeros(1, np.int32))
+        b0 = Bends(i4, np.zeros(0, np.int8), no, no, no, no, no, no)
+        a0 = Anchors(i4[:, 0].copy(), i4[:, :2].copy(), np.zeros((0, 2, 3)))
+        every = Anchors(*_joined(a0, anchors))
+        soft = (every.node >= 0) & (every.rigid[:, 1] >= 0)
+        pinned, among_rigid = (every.node >= 0) & ~soft, every.node < 0
+        return Stack(
+            Pins(every.node[pinned], every.local[pinned, 1]),
+            _joined_distances(d0, distances), Bends(*_joined(b0, bends)),
+            Anchors(*(f[among_rigid] for f in every)), Anchors(*(f[soft] for f in every)),
+        )  # fmt: skip
+
+    def rows(
+        self, x: Array, poses: Poses, on: Moving, rigid_pairs: Pairs, pairs: Pairs, h: float,
+        share: float,
+    ) -> Rows:  # fmt: skip
+        """All rows at node positions x (n, 3), with the touches' pairs."""
+        rigid_held = anchor_pairs(self.rigid_held, x, poses.centre, poses.turn)
+        held = anchor_pairs(self.held, x, poses.centre, poses.turn)
+        return Rows(
+            ready(rigid_held, on, h, share, False),
+            ready(rigid_pairs, on, h, share, True),
+            distance_rows(x, self.distances, on.inverse_mass, h, share),
+            bend_rows(x, self.bends, on.inverse_mass, h, share),
+            ready(held, on, h, share, False),
+            ready(pairs, on, h, share, True),
+        )
+
+    def again(self, rows: Rows, x: Array, poses: Poses, on: Moving, h: float, share: float) -> Rows:
+        """The rows after a part of a step: lengths anew, touches and folds followed."""
+        for points in (rows.rigid_contacts, rows.contacts):
+            ask(points, h, share, True)
+        rigid_held, held = rows.rigid_held, rows.held
+        if len(self.rigid_held.node):
+            pairs = anchor_pairs(self.rigid_held, x, poses.centre, poses.turn)
+            rigid_held = ready(pairs, on, h, share, False)
+        if len(self.held.node):
+            pairs = anchor_pairs(self.held, x, poses.centre, poses.turn)
+            held = ready(pairs, on, h, share, False)
+        distances = distance_rows(x, self.distances, on.inverse_mass, h, share)
+        return rows._replace(rigid_held=rigid_held, held=held, distances=distances)
+
+    def zeros(self, rigid_touches: int, touches: int) -> Impulses:
+        return Impulses(
+            np.zeros((len(self.rigid_held.node), 3)), np.zeros((rigid_touches, 3)),
+            np.zeros(len(self.distances.rest)), np.zeros(len(self.bends.rest)),
+            np.zeros((len(self.held.node), 3)), np.zeros((touches, 3)),
+        )  # fmt: skip
+
+
+def touch_pairs(touches: Touches, x: Array, poses: Poses) -> Pairs:
+    return contact_pairs(touches, x, poses.centre) if len(touches) else Pairs.none()
+
+
+def renew_pairs(
+    pairs: Pairs, p: Array, x: Array, poses: Poses, which: Array, gap: Array, normal: Array
+) -> None:
+    """Give single nodes on rigid bodies new gaps and normals, and their impulses p the new axes.
+
+    In place. x (k, 3): where these nodes are now.
+    """
+    world = np.einsum("ki,kij->kj", p[which], pairs.frame[which])
+    pairs.frame[which] = frames(normal)
+    pairs.gap[which, 0] = gap
+    pairs.arm[which, 1] = x - poses.centre[pairs.rigid[which, 1]]
+    p[which] = np.einsum("kij,kj->ki", pairs.frame[which], world)
+
+
+def follow_rows(rows: Rows, on: Moving, h: float) -> None:
+    """Touches and folds after h with the velocities `on`, in place."""
+    follow(rows.rigid_contacts, on, h)
+    follow(rows.contacts, on, h)
+    follow_bends(rows.bends, on.v, h)
+
+
+def _joined_distances(empty: Distances, parts: Sequence[Distances]) -> Distances:
+    """One after the other, their threads counted through."""
+    shift = np.cumsum([0] + [len(p.rest) for p in parts])
+    thread = [empty.thread, *(p.thread[1:] + s for p, s in zip(parts, shift))]
+    joined = Distances(*_joined(empty, parts))
+    return joined._replace(thread=np.concatenate(thread).astype(np.int32))
+
+
+def _joined(empty: tuple[Array, ...], parts: Sequence[tuple[Array, ...]]) -> Iterator[Array]:
+    """Field by field."""
+    return (np.concatenate(columns) for columns in zip(empty, *parts))

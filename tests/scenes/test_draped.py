@@ -1,0 +1,47 @@
+"""C's cloth and jellies, smaller: they come to rest as they should."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limpet.geometry.nets import grid_edges
+from limpet.scenes.draped import draped
+from limpet.scenes.jellies import jellies
+
+
+def test_a_cloth_comes_to_rest_draped_over_the_sphere():
+    n, radius = 20, 0.25
+    world = draped(n, radius=radius)
+    (sheet,) = world.soft
+    for report in world.run(6.0):
+        assert report.rows >= 2 * n * (n + 1)
+    edges = grid_edges(sheet.net, (n, n))
+    length = np.linalg.norm(sheet.x[edges[:, 1]] - sheet.x[edges[:, 0]], axis=1)
+    assert np.abs(length * n - 1.0).max() < 0.02
+    out = np.linalg.norm(sheet.x, axis=1) - radius
+    assert out.min() > -1e-3  # no node in the sphere
+    assert (out < 3e-3).sum() > 40  # it lies on it
+    assert sheet.x[:, 2].min() < -0.1  # and hangs over its sides
+    assert np.sqrt(2.0 * sheet.kinetic_energy() / sheet.mass) < 0.01
+    height = sheet.node_mass @ sheet.x[:, 2] / sheet.mass
+    assert height < radius
+
+
+def test_four_jellies_carry_the_bar():
+    world = jellies(divisions=(4, 5))
+    bar, dish = world.rigid[2], world.rigid[1]
+    start = bar.centre[2]
+    for _ in world.run(2.0):
+        pass
+    assert start - 0.008 < bar.centre[2] < start  # it has sunk in a little, and no more
+    assert np.abs(bar.v).max() < 2e-3
+    assert abs(dish.centre[2] - dish.rest_centre[2]) < 2e-4
+    for body in world.soft:
+        assert 0.033 < body.x[:, 2].max() < 0.041, body.name
+        assert body.kinetic_energy() < 1e-6, body.name
+    # what they pass on to the dish is their weight and the bar's
+    touches, p = world.touches, world._impulses
+    on_dish = touches.take((touches.rigid_a < 0) | (touches.rigid_b < 0)).rigid_b == 1
+    force = p.contacts[on_dish, 0].sum() / world._last_h
+    weight = 9.81 * (bar.mass + sum(b.mass for b in world.soft))
+    assert abs(force - weight) < 0.02 * weight
