@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import meshio
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from limpet.errors import LimpetError
 from limpet.geometry.check import check_surface
 from limpet.geometry.cup import cup
 from limpet.geometry.export import save_mesh
-from limpet.geometry.own_cup import cup_from_lines, cup_from_mesh
+from limpet.geometry.own_cup import CoarseLipWarning, cup_from_lines, cup_from_mesh, sagitta
 from limpet.geometry.surface import volume
 from limpet.geometry.tetrahedra import tet_volumes
 
@@ -93,7 +95,8 @@ def test_a_cup_from_an_stl_keeps_its_lip(stl):
 def test_netgen_is_asked_again_where_it_aborts(tmp_path):
     """Of the standard cup's own 740 triangles, at the usual number of nodes, it does."""
     save_mesh(cup("standard"), tmp_path / "cup.stl", "mm")
-    shape = cup_from_mesh(tmp_path / "cup.stl", "mm", nodes=1000)
+    with pytest.warns(CoarseLipWarning):
+        shape = cup_from_mesh(tmp_path / "cup.stl", "mm", nodes=1000)
     assert len(shape.points) == pytest.approx(1000, rel=0.1)
 
 
@@ -139,3 +142,21 @@ def test_a_cup_from_a_step_file(tmp_path):
 def test_a_file_that_makes_no_cup(stl, options, says):
     with pytest.raises(LimpetError, match=says):
         cup_from_mesh(stl, **{"unit": "mm", **options})
+
+
+@pytest.mark.parametrize(("corners", "warns"), [(20, True), (32, False), (60, False)])
+def test_a_lip_with_few_corners_is_told_of(corners, warns, tmp_path):
+    file = tmp_path / "cup.stl"
+    save_mesh(cup("standard", element="tet4", sectors=corners, segments=4), file, "mm")
+    points = meshio.read(file).points * 1e-3
+    gap, inset = sagitta(points)
+    radius = np.hypot(points[:, 0], points[:, 1]).max()
+    assert gap == pytest.approx(2.0 * np.pi / corners, rel=1e-3)
+    assert inset == pytest.approx(radius * (1.0 - np.cos(np.pi / corners)), rel=0.02)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cup_from_mesh(file, "mm", nodes=1000)
+    said = [str(w.message) for w in caught if w.category is CoarseLipWarning]
+    assert (len(said) == 1) == warns
+    if warns:
+        assert "corners 18 degrees apart" in said[0] and "export it with 40" in said[0]

@@ -5,6 +5,7 @@ Both stand with their lip on z = 0 and their axis along z, and can be held by th
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,10 @@ MM = 1e-3
 
 RIM = 0.1  # of the height: the mesh is finer in this lowest part
 MANY = 400  # places named for that
+OUTER = 0.95  # of the largest radius: vertices on the edge of a lip
+# [m] that the edge of a lip stands in between two corners: tilted by some ten degrees it lifts off
+# by a fifth of that, which is then near the sealing distance
+COARSE = 1.5e-4
 HANDLE = 0.3  # radius of what is held on top, of the cup's, unless said
 FEWEST, MOST = 100, 20_000  # nodes
 # What stands for "up" in the file -> rows of the turn that makes it z.
@@ -147,6 +152,10 @@ def _line(label: str, points: Line) -> Array:
     return line
 
 
+class CoarseLipWarning(UserWarning):
+    """A lip with so few corners that it may not seal."""
+
+
 def cup_from_mesh(
     path: PathLike,
     unit: str | None = None,
@@ -177,6 +186,7 @@ def cup_from_mesh(
     if file.suffix.lower() in STEP:
         points, tets = tets_of_step(file, nodes, order, rim, label)
     else:
+        _warn_of_corners(surface.points @ turn.T, label)
         points, tets = tets_of_surface(surface.points, surface.triangles, nodes, order, rim, label)
     points = points @ turn.T
     low, high = points.min(axis=0), points.max(axis=0)
@@ -191,6 +201,33 @@ def cup_from_mesh(
         "rim": np.flatnonzero(z < ENDS * height),
     }
     return replace(shape, regions=regions)
+
+
+def sagitta(points: Array) -> tuple[float, float]:
+    """Of a lip about z: widest angle [rad] between corners, and how far in [m] the chord stands.
+
+    points (n, 3): the file's own vertices; [m].
+    """
+    z = points[:, 2]
+    low = points[z < z.min() + ENDS * np.ptp(z)]
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))[:2]
+    x, y = (low[:, :2] - middle).T
+    radius = np.hypot(x, y)
+    outer = radius > OUTER * radius.max()
+    angle = np.sort(np.arctan2(y[outer], x[outer]))
+    gap = float(np.diff(np.append(angle, angle[0] + 2.0 * np.pi)).max())
+    return gap, float(radius.max() * (1.0 - np.cos(0.5 * min(gap, np.pi))))
+
+
+def _warn_of_corners(points: Array, label: str) -> None:
+    gap, inset = sagitta(points)
+    if inset > COARSE:
+        warnings.warn(
+            f"{label}: the lip has corners {np.degrees(gap):.0f} degrees apart; when it tilts, the "
+            "edges between them lift off and may leak: export it with 40 corners or more",
+            CoarseLipWarning,
+            stacklevel=3,
+        )
 
 
 def _lowest(points: Array, up: Array) -> Array:
