@@ -23,6 +23,7 @@ ORDER = (
     ("pressure_field",),
     ("constraints",),
     ("solver",),
+    ("specs",),
     ("world", "settings"),
     ("response",),
     ("simulation", "constrained"),

@@ -452,16 +452,14 @@ class Simulation:
                 bodies.append((body.name, visual.positions(body.x), visual.triangles))
             else:
                 bodies.append((body.name, body.surface_positions(), body.triangles))
-        x = np.concatenate([b.surface_positions() for b in self.bodies])
-        c = self._contacts
-        carried = x[self.offset[c.body_a][:, None] + c.vertices_a]
-        points = np.einsum("kj,kji->ki", c.weights_a, carried)
+        now = self.snapshot()
+        x = now.positions
         largest = max(self._air.cavities, key=lambda t: t.volume, default=None)
         none = np.zeros((0, 3))
         return SectionFrame(
             label=label, time=self.time, bodies=bodies,
-            contacts=np.concatenate([points, self._patches[0].point]),
-            forces=np.concatenate([self._forces, self._patches[1]]),
+            contacts=np.concatenate([now.contact_points, now.patch_points]),
+            forces=np.concatenate([now.forces, now.patch_forces]),
             cavity_points=cavity_positions(largest.mesh, x) if largest else none,
             cavity_triangles=largest.mesh.triangles if largest else none.astype(np.int32),
             pressure=largest.pressure if largest else self.world.atmosphere.pressure,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,78 +23,11 @@ from limpet.geometry.surface import Surface, with_points
 from limpet.pressure_field.catalogue import FieldShape
 from limpet.pressure_field.fields import Body as Field
 from limpet.pressure_field.patches import FieldPair
-from limpet.pressure_field.surface import Pose, is_compliant
+from limpet.pressure_field.surface import is_compliant
+from limpet.specs import Anchors, Connection, Region, RigidSpec, SoftSpec, Spec, TieSpec
 
 Vector = Sequence[float] | Array
 CONTACT_MODELS = ("points", "pressure fields")
-
-
-@dataclass(frozen=True)
-class Region:
-    """A named part of a body that can be driven or held; `name` is None for a whole rigid body."""
-
-    body: str  # name of the body
-    name: str | None  # of the region, as "top"
-
-
-@dataclass(frozen=True)
-class SoftSpec:
-    """A soft body as the user described it, placed in the world."""
-
-    name: str
-    shape: SoftShape  # where it stands at rest
-    material: Material
-    mass: float  # [kg]
-    fem: Fem
-    collides: bool = True
-
-    def __getitem__(self, region: str) -> Region:
-        """A region by name, to be driven, held, attached or watched: ``cup["top"]``."""
-        self.shape.region(region)
-        return Region(self.name, region)
-
-
-@dataclass(frozen=True)
-class RigidSpec:
-    """A rigid body as the user described it, placed in the world."""
-
-    name: str
-    shape: RigidShape  # where it stands at the start
-    mass: float  # [kg]
-    fixed: bool
-    collides: bool = True
-    field: Field | None = None
-    field_pose: Pose = (np.eye(3), np.zeros(3))  # of the field's frame at the beginning
-
-    @property
-    def whole(self) -> Region:
-        """All of it, as a region."""
-        return Region(self.name, None)
-
-
-Spec = SoftSpec | RigidSpec
-
-
-@dataclass(frozen=True)
-class TieSpec:
-    """Points of two bodies that stay together; `other` is rigid."""
-
-    one: str
-    other: str
-    nodes: Array | None  # (t,) of a soft body, or None: the points are of a rigid one
-    points: Array  # (t, 3) [m] where they meet
-    hinge: bool  # the second point is the other end of the axis
-
-
-@dataclass(frozen=True)
-class Connection:
-    """A vacuum line on a body."""
-
-    source: Source
-    line: Line
-    valve: Valve
-    switch: float  # [Pa]
-    port: Array | None  # (3,) [m], or None: the largest cavity on the body
 
 
 class World:
@@ -445,7 +378,7 @@ class World:
         bodies: list[SoftBody | RigidBody] = []
         surfaces: list[Surface] = []
         placed: list[tuple[str, Array, Array]] = []
-        anchors = _Anchors(self.ties)
+        anchors = Anchors(self.ties)
         for spec in self.specs.values():
             region, motion = self.drives.get(spec.name, (None, None))
             if isinstance(spec, SoftSpec):
@@ -494,41 +427,6 @@ class World:
         if name in self.specs:
             raise LimpetError(f"name = '{name}': the world has a body of that name already")
         return name
-
-
-class _Anchors:
-    """Where the tied points stand among the vertices of their bodies."""
-
-    def __init__(self, ties: Sequence[TieSpec]) -> None:
-        self._ties = ties
-
-    def _of(self, body: str) -> list[TieSpec]:
-        return [t for t in self._ties if body in (t.one, t.other)]
-
-    def count(self, body: str) -> int:
-        return sum(len(t.points) for t in self._of(body))
-
-    def nodes(self, body: str) -> Array:
-        own = [t.nodes for t in self._of(body) if t.nodes is not None]
-        return np.concatenate([*own, np.zeros(0, np.int32)]).astype(np.int32)
-
-    def points(self, body: str) -> Array:
-        return np.concatenate([*(t.points for t in self._of(body)), np.zeros((0, 3))])
-
-    def ties(self, names: Sequence[str], surfaces: Sequence[Surface]) -> Ties:
-        """By global vertex, the surfaces standing one after the other."""
-        end = dict(zip(names, np.cumsum([s.n_vertices for s in surfaces])))
-        following = {name: int(end[name]) - self.count(name) for name in names}
-        a, b, axis = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0, int)]
-        count = 0
-        for t in self._ties:
-            n = len(t.points)
-            for body, ids in ((t.one, a), (t.other, b)):
-                ids.append(following[body] + np.arange(n))
-                following[body] += n
-            axis.append(np.array([-1, count]) if t.hinge else np.full(n, -1))
-            count += n
-        return Ties(*(np.concatenate(part).astype(np.int32) for part in (a, b, axis)))
 
 
 def _friction(mu: float) -> float:

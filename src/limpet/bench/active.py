@@ -17,7 +17,7 @@ from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.registry import Scene, load
 from limpet.simulation import Simulation
 from limpet.solver.gauss_seidel import SweepSettings
-from limpet.world import SoftSpec
+from limpet.specs import SoftSpec
 
 REPEATS = 3
 LIMIT = 12.0  # [ms] a step that is wanted, at A's sizes

@@ -11,7 +11,8 @@ from limpet.errors import LimpetError, suggest
 from limpet.geometry.export import SURFACES, VOLUMES, node_places, save_mesh
 from limpet.geometry.shapes import SoftShape, outer_faces
 from limpet.record.plots import new_figure
-from limpet.world import SoftSpec, World
+from limpet.specs import SoftSpec
+from limpet.world import World
 
 Array = np.ndarray
 

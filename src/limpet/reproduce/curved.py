@@ -19,7 +19,7 @@ from limpet.report import SectionFrame
 from limpet.scenes.curved import CurvedParameters
 from limpet.scenes.registry import load
 from limpet.simulation import Simulation
-from limpet.world import SoftSpec
+from limpet.specs import SoftSpec
 
 Array = np.ndarray
 
