@@ -79,18 +79,25 @@ class Swept:
 @njit(cache=True, error_model="numpy")
 def _push(pairs: Pairs, c: int, p0: float, p1: float, p2: float, on: Moving) -> None:
     """Add the impulse (p0, p1, p2), world axes, on a and its opposite on b."""
-    n = pairs.frame[c, 0]
+    turns = pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0  # nodes on both sides
     for e in range(pairs.start[c], pairs.start[c + 1]):
-        i, s, g = pairs.node[e], pairs.weight[e], pairs.turn[e]
+        i, s = pairs.node[e], pairs.weight[e]
         m = on.inverse_mass[i]
-        along = g[0] * p0 + g[1] * p1 + g[2] * p2
-        on.v[i, 0] += m * (s * p0 + n[0] * along)
-        on.v[i, 1] += m * (s * p1 + n[1] * along)
-        on.v[i, 2] += m * (s * p2 + n[2] * along)
+        on.v[i, 0] += m * s * p0
+        on.v[i, 1] += m * s * p1
+        on.v[i, 2] += m * s * p2
+        if turns:
+            n, g = pairs.frame[c, 0], pairs.turn[e]
+            along = m * (g[0] * p0 + g[1] * p1 + g[2] * p2)
+            on.v[i, 0] += n[0] * along
+            on.v[i, 1] += n[1] * along
+            on.v[i, 2] += n[2] * along
+    if turns:
+        return
     sign = 1.0
     for side in range(2):
         body = pairs.rigid[c, side]
-        if body >= 0:
+        if body >= 0 and on.rigid_inverse_mass[body] > 0.0:
             v, r, inertia = on.rigid_v[body], pairs.arm[c, side], on.rigid_inverse_inertia[body]
             m = sign * on.rigid_inverse_mass[body]
             v[0] += m * p0
@@ -105,14 +112,22 @@ def _push(pairs: Pairs, c: int, p0: float, p1: float, p2: float, on: Moving) -> 
 @njit(cache=True, error_model="numpy")
 def _relative(pairs: Pairs, c: int, on: Moving) -> tuple[float, float, float]:
     """Velocity of a's point seen from b's, world axes."""
-    n = pairs.frame[c, 0]
+    turns = pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0  # nodes on both sides
     u0, u1, u2 = 0.0, 0.0, 0.0
     for e in range(pairs.start[c], pairs.start[c + 1]):
-        v, s, g = on.v[pairs.node[e]], pairs.weight[e], pairs.turn[e]
-        along = n[0] * v[0] + n[1] * v[1] + n[2] * v[2]
-        u0 += s * v[0] + g[0] * along
-        u1 += s * v[1] + g[1] * along
-        u2 += s * v[2] + g[2] * along
+        i, s = pairs.node[e], pairs.weight[e]
+        v0, v1, v2 = on.v[i, 0], on.v[i, 1], on.v[i, 2]
+        u0 += s * v0
+        u1 += s * v1
+        u2 += s * v2
+        if turns:
+            n, g = pairs.frame[c, 0], pairs.turn[e]
+            along = n[0] * v0 + n[1] * v1 + n[2] * v2
+            u0 += g[0] * along
+            u1 += g[1] * along
+            u2 += g[2] * along
+    if turns:
+        return u0, u1, u2
     sign = 1.0
     for side in range(2):
         body = pairs.rigid[c, side]
@@ -148,6 +163,9 @@ def _sweep_points(
             continue  # nothing of it can move
         f = pairs.frame[c]
         v0, v1, v2 = _relative(pairs, c, on)
+        if touch and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0:
+            if f[0, 0] * v0 + f[0, 1] * v1 + f[0, 2] * v2 + wanted[c, 0] >= 0.0:
+                continue  # open, and stays so
         for i in range(3):
             u[i] = f[i, 0] * v0 + f[i, 1] * v1 + f[i, 2] * v2 + wanted[c, i]
         if touch:
