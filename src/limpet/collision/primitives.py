@@ -52,7 +52,7 @@ def block(length: float, width: float, height: float) -> Primitive:
     return Primitive(BLOCK, 0.5 * sides, np.array([0.0, 0.0, 1.0]))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def _from_block(half: Array, d: Array, n: Array) -> float:
     """Outside by the nearest point, inside by the nearest face."""
     out, deep, face = 0.0, -np.inf, 0
@@ -72,7 +72,7 @@ def _from_block(half: Array, d: Array, n: Array) -> float:
     return deep
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def signed_distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> float:
     """Signed distance of the point d from the shape about the origin; n <- outward unit normal."""
     if kind == BLOCK:

@@ -15,7 +15,7 @@ from limpet.constraints.ties import Ties, tie_rows
 Array = np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def tangent_pair(normal: Array, first: Array, second: Array) -> None:
     """Write two unit vectors (3,) that complete the normal to a right-handed frame."""
     x, y, z = normal[0], normal[1], normal[2]

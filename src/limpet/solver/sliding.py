@@ -48,20 +48,21 @@ def slide(pairs: Pairs, p: Array, x: Array, centre: Array, turn: Array, forms: F
         body = pairs.rigid[c, 1]
         if body < 0 or pairs.rigid[c, 0] >= 0 or forms.kind[body] == MESH:
             continue
-        i, f, r = pairs.node[pairs.start[c]], pairs.frame[c], turn[body]
+        i = pairs.node[pairs.start[c]]
         for a in range(3):
             pairs.arm[c, 1, a] = x[i, a] - centre[body, a]
         a0, a1, a2 = pairs.arm[c, 1, 0], pairs.arm[c, 1, 1], pairs.arm[c, 1, 2]
         for a in range(3):
-            d[a] = r[0, a] * a0 + r[1, a] * a1 + r[2, a] * a2
+            d[a] = turn[body, 0, a] * a0 + turn[body, 1, a] * a1 + turn[body, 2, a] * a2
         off = signed_distance(forms.kind[body], forms.size[body], forms.axis[body], d, n)
         pairs.gap[c, 0] = off - forms.thickness[i]
+        f = pairs.frame[c]
         w0 = f[0, 0] * p[c, 0] + f[1, 0] * p[c, 1] + f[2, 0] * p[c, 2]
         w1 = f[0, 1] * p[c, 0] + f[1, 1] * p[c, 1] + f[2, 1] * p[c, 2]
         w2 = f[0, 2] * p[c, 0] + f[1, 2] * p[c, 1] + f[2, 2] * p[c, 2]
         n0, n1, n2 = n[0], n[1], n[2]
         for a in range(3):
-            f[0, a] = r[a, 0] * n0 + r[a, 1] * n1 + r[a, 2] * n2
+            f[0, a] = turn[body, a, 0] * n0 + turn[body, a, 1] * n1 + turn[body, a, 2] * n2
         tangent_pair(f[0], f[1], f[2])
         for a in range(3):
             p[c, a] = f[a, 0] * w0 + f[a, 1] * w1 + f[a, 2] * w2
