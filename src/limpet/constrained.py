@@ -29,13 +29,13 @@ from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.geometry.nets import edge_lengths
 from limpet.report import StepReport
 from limpet.solver.averaged import averaged
+from limpet.solver.sliding import Forms, slide
 from limpet.solver.stack import (
     Poses,
     Stack,
     TouchMemory,
     follow_rows,
     moving,
-    renew_pairs,
     touch_pairs,
 )
 from limpet.solver.sweep import Impulses, Moving, Rows, Swept, fade, reactions, sweep, warm_start
@@ -104,7 +104,7 @@ class Constrained:
         self._distances: list[Distances] = []
         self._bends: list[Bends] = []
         self._anchors: list[Anchors] = []
-        self._built: tuple[Scout, Stack] | None = None
+        self._built: tuple[Scout, Stack, Forms] | None = None
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
         self._memory = TouchMemory(np.zeros(0, np.int64), np.zeros((0, 3)))
@@ -246,7 +246,7 @@ class Constrained:
     def step(self) -> StepReport:
         """Advance by h, in `substeps` solves for the contacts found at its start."""
         clock, plan = _Clock(self.clock), self.plan
-        scout, stack = self._build()
+        scout, stack, forms = self._build()
         substeps = self.substeps = self._substeps(stack)
         h = self.h / substeps
         x, poses = self.positions(), Poses.of(self.rigid)
@@ -293,9 +293,7 @@ class Constrained:
             x, poses = self.positions(), Poses.of(self.rigid)
             if not last:
                 follow_rows(rows, on, h)
-                for which, gap, normal in scout.renew(groups[1], self._places(poses)):
-                    at = x[groups[1].nodes_a[which, 0]]
-                    renew_pairs(rows.contacts.pairs, p.contacts, at, poses, which, gap, normal)
+                slide(rows.contacts.pairs, p.contacts, x, poses.centre, poses.turn, forms)
             clock.lap("correct")
         self._impulses, self._last_h = p, h
         self._memory = TouchMemory.of(groups, pairs, (p.rigid_contacts, p.contacts))
@@ -352,7 +350,7 @@ class Constrained:
         out, fall = [], self.h * self.gravity
         for part in self._parts:
             if part.rigid < 0:
-                soft = self.soft[int(np.searchsorted(self.first, part.first, side="right")) - 1]
+                soft = self._soft_of(part)
                 out.append(Place(soft.x, soft.v + fall, np.zeros(3), np.eye(3), np.zeros(6)))
                 continue
             i, body = part.rigid, self.rigid[part.rigid]
@@ -362,13 +360,27 @@ class Constrained:
             out.append(Place(place, v, poses.centre[i], poses.turn[i], motion))
         return out
 
-    def _build(self) -> tuple[Scout, Stack]:
+    def _build(self) -> tuple[Scout, Stack, Forms]:
         if self._built is None:
             places = self._places(Poses.of(self.rigid))
             scout = Scout.of(self._parts, places, self.friction_between, self.plan.continuous)
             stack = Stack.of(self._distances, self._bends, self._anchors)
-            self._built, self._impulses = (scout, stack), None
+            self._built, self._impulses = (scout, stack, self._forms()), None
         return self._built
+
+    def _forms(self) -> Forms:
+        shapes: list[Primitive | None] = [None] * len(self.rigid)
+        thickness = np.zeros(self.first[-1])
+        for part in self._parts:
+            if part.rigid >= 0:
+                shapes[part.rigid] = part.shape
+            else:
+                n = part.first + self._soft_of(part).n_surface
+                thickness[part.first : n] = part.thickness
+        return Forms.of(shapes, thickness)
+
+    def _soft_of(self, part: Part) -> ParticleBody:
+        return self.soft[int(np.searchsorted(self.first, part.first, side="right")) - 1]
 
     def _guess(
         self, stack: Stack, groups: tuple[Touches, Touches], pairs: list[Pairs], h: float

@@ -233,9 +233,15 @@ class RigidBody:
             setattr(self, key, value.copy())
 
 
+@njit(cache=True)
+def _cross(a: Array) -> Array:
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+@njit(cache=True)
 def _gyroscopic(inertia: Array, turn: Array, w: Array, h: float) -> Array:
     """Solve I (w+ - w) + h w+ x I w+ = 0 in the body frame by Newton: stable at any spin."""
-    if not np.any(w):
+    if not np.any(w != 0.0):
         return w
     old = turn.T @ w
     new = old.copy()
@@ -247,7 +253,3 @@ def _gyroscopic(inertia: Array, turn: Array, w: Array, h: float) -> Array:
         jacobian = inertia + h * (_cross(new) @ inertia - _cross(spin))
         new = new - np.linalg.solve(jacobian, residual)
     return turn @ new
-
-
-def _cross(a: Array) -> Array:
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])

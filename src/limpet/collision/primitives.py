@@ -52,7 +52,7 @@ def block(length: float, width: float, height: float) -> Primitive:
     return Primitive(BLOCK, 0.5 * sides, np.array([0.0, 0.0, 1.0]))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def _from_block(half: Array, d: Array, n: Array) -> float:
     """Outside by the nearest point, inside by the nearest face."""
     out, deep, face = 0.0, -np.inf, 0
@@ -72,8 +72,8 @@ def _from_block(half: Array, d: Array, n: Array) -> float:
     return deep
 
 
-@njit(cache=True, error_model="numpy")
-def _distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> float:
+@njit(cache=True, error_model="numpy", inline="always")
+def signed_distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> float:
     """Signed distance of the point d from the shape about the origin; n <- outward unit normal."""
     if kind == BLOCK:
         return _from_block(size, d, n)
@@ -125,7 +125,7 @@ def _near(
             d[a] = x[i, a] - centre[a]
         for a in range(3):
             own[a] = turn[0, a] * d[0] + turn[1, a] * d[1] + turn[2, a] * d[2]
-        off = _distance(kind, size, axis, own, n)
+        off = signed_distance(kind, size, axis, own, n)
         n0, n1, n2 = n[0], n[1], n[2]
         for a in range(3):
             n[a] = turn[a, 0] * n0 + turn[a, 1] * n1 + turn[a, 2] * n2

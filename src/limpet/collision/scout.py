@@ -105,26 +105,6 @@ class Scout:
     def _mu(self, a: int, b: int) -> float:
         return self.friction(self.parts[a].name, self.parts[b].name)
 
-    def renew(self, touches: Touches, places: Sequence[Place]) -> list[tuple[Array, Array, Array]]:
-        """Touches of nodes on closed forms where they are now: which, their gaps and normals.
-
-        A node slides round a ball within a step; a normal from its start would let it in.
-        """
-        out = []
-        for n, (a, b) in enumerate(self.others):
-            one, two, on = self.parts[a], self.parts[b], places[b]
-            if two.shape is None or one.rigid >= 0:
-                continue
-            which = np.flatnonzero(touches.key % 1024 == n + 1)
-            if len(which):
-                x = places[a].x[touches.nodes_a[which, 0] - one.first]
-                still = np.zeros_like(x)
-                _, gap, normal, _ = vertices_near(
-                    x, still, two.shape, on.centre, on.turn, np.zeros(6), one.thickness, np.inf, 0.0
-                )
-                out.append((which, gap, normal))
-        return out
-
     def _sides(self, places: Sequence[Place], h: float) -> list[Side | None]:
         """The meshes that sheets may meet, covering the step."""
         out: list[Side | None] = [None] * len(self.parts)

@@ -41,7 +41,7 @@ class Bends(NamedTuple):
     damping: Array  # (k,) [N m s] or [N s/m] of springs
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def fold_and_gradient(x: Array, nodes: Array, fold: int, size: float, g: Array) -> float:
     """The value, and its gradient g (4, 3) by the nodes i, j, L, R."""
     xi, xj, xl, xr = point(x, nodes[0]), point(x, nodes[1]), point(x, nodes[2]), point(x, nodes[3])

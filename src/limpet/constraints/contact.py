@@ -12,7 +12,7 @@ from numba import njit
 Array = np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def solve_block(w: Array, u: Array, lam: Array, mu: float, out: Array) -> None:
     """One block Gauss-Seidel update: out (3,) from the block's own compliance w (3, 3)."""
     n = max(0.0, lam[0] - u[0] / w[0, 0])
@@ -24,7 +24,7 @@ def solve_block(w: Array, u: Array, lam: Array, mu: float, out: Array) -> None:
     project(out, mu)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def project(lam: Array, mu: float) -> None:
     """No pull, and no more friction than mu allows, in place: lam (3,)."""
     lam[0] = max(0.0, lam[0])

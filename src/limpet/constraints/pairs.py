@@ -71,17 +71,17 @@ def pair_compliance(
     out = np.empty((k, 3, 3))
     w, b = np.empty((3, 3)), np.empty((3, 3))
     for c in range(k):
-        n = pairs.frame[c, 0]
+        n, turns = pairs.frame[c, 0], pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0
         w[:] = 0.0
         for e in range(pairs.start[c], pairs.start[c + 1]):
             m, s, g = inverse_mass[pairs.node[e]], pairs.weight[e], pairs.turn[e]
             for i in range(3):
                 w[i, i] += m * s * s
-                for j in range(3):
+                for j in range(3 if turns else 0):
                     w[i, j] += m * (s * (n[i] * g[j] + g[i] * n[j]) + g[i] * g[j])
         for side in range(2):
             body = pairs.rigid[c, side]
-            if body >= 0:
+            if body >= 0 and rigid_inverse_mass[body] > 0.0:
                 r, inertia = pairs.arm[c, side], rigid_inverse_inertia[body]
                 for i in range(3):
                     w[i, i] += rigid_inverse_mass[body]

@@ -15,18 +15,24 @@ from limpet.constraints.ties import Ties, tie_rows
 Array = np.ndarray
 
 
+@njit(cache=True, inline="always")
+def tangent_pair(normal: Array, first: Array, second: Array) -> None:
+    """Write two unit vectors (3,) that complete the normal to a right-handed frame."""
+    x, y, z = normal[0], normal[1], normal[2]
+    # Duff et al. 2017: no branch on direction but one, no loss of digits near an axis
+    sign = 1.0 if z >= 0.0 else -1.0
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    first[0], first[1], first[2] = 1.0 + sign * x * x * a, sign * b, -sign * x
+    second[0], second[1], second[2] = b, sign + y * y * a, -y
+
+
 @njit(cache=True)
 def tangents(normal: Array) -> tuple[Array, Array]:
-    """Two unit vectors that complete each normal (k, 3) to a right-handed frame."""
+    """As `tangent_pair`, of each normal (k, 3)."""
     first, second = np.empty_like(normal), np.empty_like(normal)
     for k in range(len(normal)):
-        x, y, z = normal[k]
-        # Duff et al. 2017: no branch on direction but one, no loss of digits near an axis
-        sign = 1.0 if z >= 0.0 else -1.0
-        a = -1.0 / (sign + z)
-        b = x * y * a
-        first[k, 0], first[k, 1], first[k, 2] = 1.0 + sign * x * x * a, sign * b, -sign * x
-        second[k, 0], second[k, 1], second[k, 2] = b, sign + y * y * a, -y
+        tangent_pair(normal[k], first[k], second[k])
     return first, second
 
 

@@ -104,9 +104,10 @@ def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, share: float) 
 @njit(cache=True, error_model="numpy")
 def follow_bends(rows: BendRows, v: Array, h: float) -> None:
     """What is wanted after h with the velocities v (n, 3), the gradients as they are; in place."""
+    g = rows.gradient
     for c in range(len(rows.r)):
         u = 0.0
         for a in range(4):
-            i, g = rows.nodes[c, a], rows.gradient[c, a]
-            u += g[0] * v[i, 0] + g[1] * v[i, 1] + g[2] * v[i, 2]
+            i = rows.nodes[c, a]
+            u += g[c, a, 0] * v[i, 0] + g[c, a, 1] * v[i, 1] + g[c, a, 2] * v[i, 2]
         rows.wanted[c] += rows.rate[c] * h * u

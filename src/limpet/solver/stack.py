@@ -14,7 +14,7 @@ from limpet.collision.touches import Touches
 from limpet.constraints.anchor import Anchors, anchor_pairs
 from limpet.constraints.bending import Bends
 from limpet.constraints.inextensible import Distances
-from limpet.constraints.pairs import Pairs, contact_pairs, frames
+from limpet.constraints.pairs import Pairs, contact_pairs
 from limpet.constraints.soft_rows import bend_rows, distance_rows, follow_bends
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.solver.sweep import Impulses, Moving, Rows, ask, follow, ready
@@ -127,8 +127,10 @@ class Stack:
         share: float,
     ) -> Rows:  # fmt: skip
         """All rows at node positions x (n, 3), with the touches' pairs."""
-        rigid_held = anchor_pairs(self.rigid_held, x, poses.centre, poses.turn)
-        held = anchor_pairs(self.held, x, poses.centre, poses.turn)
+        rigid_held, held = (
+            anchor_pairs(a, x, poses.centre, poses.turn) if len(a.node) else Pairs.none()
+            for a in (self.rigid_held, self.held)
+        )
         return Rows(
             ready(rigid_held, on, h, share, False),
             ready(rigid_pairs, on, h, share, True),
@@ -162,20 +164,6 @@ class Stack:
 
 def touch_pairs(touches: Touches, x: Array, poses: Poses) -> Pairs:
     return contact_pairs(touches, x, poses.centre) if len(touches) else Pairs.none()
-
-
-def renew_pairs(
-    pairs: Pairs, p: Array, x: Array, poses: Poses, which: Array, gap: Array, normal: Array
-) -> None:
-    """Give single nodes on rigid bodies new gaps and normals, and their impulses p the new axes.
-
-    In place. x (k, 3): where these nodes are now.
-    """
-    world = np.einsum("ki,kij->kj", p[which], pairs.frame[which])
-    pairs.frame[which] = frames(normal)
-    pairs.gap[which, 0] = gap
-    pairs.arm[which, 1] = x - poses.centre[pairs.rigid[which, 1]]
-    p[which] = np.einsum("kij,kj->ki", pairs.frame[which], world)
 
 
 def follow_rows(rows: Rows, on: Moving, h: float) -> None:

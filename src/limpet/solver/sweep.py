@@ -76,51 +76,95 @@ class Swept:
     rms: Array  # (sweeps,) [N] root mean square of delta lambda, as C figure 1
 
 
-@njit(cache=True, error_model="numpy")
-def _push(pairs: Pairs, c: int, p0: float, p1: float, p2: float, on: Moving) -> None:
-    """Add the impulse (p0, p1, p2), world axes, on a and its opposite on b."""
-    n = pairs.frame[c, 0]
-    for e in range(pairs.start[c], pairs.start[c + 1]):
-        i, s, g = pairs.node[e], pairs.weight[e], pairs.turn[e]
-        m = on.inverse_mass[i]
-        along = g[0] * p0 + g[1] * p1 + g[2] * p2
-        on.v[i, 0] += m * (s * p0 + n[0] * along)
-        on.v[i, 1] += m * (s * p1 + n[1] * along)
-        on.v[i, 2] += m * (s * p2 + n[2] * along)
-    sign = 1.0
-    for side in range(2):
-        body = pairs.rigid[c, side]
-        if body >= 0:
-            v, r, inertia = on.rigid_v[body], pairs.arm[c, side], on.rigid_inverse_inertia[body]
-            m = sign * on.rigid_inverse_mass[body]
-            v[0] += m * p0
-            v[1] += m * p1
-            v[2] += m * p2
-            t0, t1, t2 = r[1] * p2 - r[2] * p1, r[2] * p0 - r[0] * p2, r[0] * p1 - r[1] * p0
-            for i in range(3):
-                v[3 + i] += sign * (inertia[i, 0] * t0 + inertia[i, 1] * t1 + inertia[i, 2] * t2)
-        sign = -1.0
+# Inlined where they stand in a row's loop: handing over the many arrays of a tuple takes longer
+# than what is done with them.
 
 
 @njit(cache=True, error_model="numpy")
+def _push_rigid(
+    v: Array, inverse_mass: Array, inverse_inertia: Array, arm: Array, body: int, c: int, side: int,
+    p0: float, p1: float, p2: float,
+) -> None:  # fmt: skip
+    r0, r1, r2 = arm[c, side, 0], arm[c, side, 1], arm[c, side, 2]
+    m = inverse_mass[body]
+    v[body, 0] += m * p0
+    v[body, 1] += m * p1
+    v[body, 2] += m * p2
+    t0, t1, t2 = r1 * p2 - r2 * p1, r2 * p0 - r0 * p2, r0 * p1 - r1 * p0
+    for i in range(3):
+        v[body, 3 + i] += (
+            inverse_inertia[body, i, 0] * t0
+            + inverse_inertia[body, i, 1] * t1
+            + inverse_inertia[body, i, 2] * t2
+        )
+
+
+@njit(cache=True, error_model="numpy")
+def _push_nodes(
+    v: Array, inverse_mass: Array, first: int, last: int, node: Array, weight: Array, turn: Array,
+    frame: Array, c: int, turns: bool, p0: float, p1: float, p2: float,
+) -> None:  # fmt: skip
+    for e in range(first, last):
+        i, s = node[e], weight[e]
+        along = turn[e, 0] * p0 + turn[e, 1] * p1 + turn[e, 2] * p2 if turns else 0.0
+        m = inverse_mass[i]
+        v[i, 0] += m * (s * p0 + frame[c, 0, 0] * along)
+        v[i, 1] += m * (s * p1 + frame[c, 0, 1] * along)
+        v[i, 2] += m * (s * p2 + frame[c, 0, 2] * along)
+
+
+@njit(cache=True, error_model="numpy")
+def _give_points(pairs: Pairs, q: Array, on: Moving) -> None:
+    """Add impulses q (k, 3), in the pairs' frames, on a and their opposites on b."""
+    start, node, weight, turn, rigid, arm, frame, _, _ = pairs
+    v, inverse_mass, rigid_v, rigid_mass, rigid_inertia = on
+    for c in range(len(q)):
+        q0, q1, q2 = q[c, 0], q[c, 1], q[c, 2]
+        if q0 == 0.0 and q1 == 0.0 and q2 == 0.0:
+            continue
+        p0 = frame[c, 0, 0] * q0 + frame[c, 1, 0] * q1 + frame[c, 2, 0] * q2
+        p1 = frame[c, 0, 1] * q0 + frame[c, 1, 1] * q1 + frame[c, 2, 1] * q2
+        p2 = frame[c, 0, 2] * q0 + frame[c, 1, 2] * q1 + frame[c, 2, 2] * q2
+        a, b = rigid[c, 0], rigid[c, 1]
+        _push_nodes(
+            v, inverse_mass, start[c], start[c + 1], node, weight, turn, frame, c,
+            a < 0 and b < 0, p0, p1, p2,
+        )  # fmt: skip
+        if a >= 0 and rigid_mass[a] > 0.0:
+            _push_rigid(rigid_v, rigid_mass, rigid_inertia, arm, a, c, 0, p0, p1, p2)
+        if b >= 0 and rigid_mass[b] > 0.0:
+            _push_rigid(rigid_v, rigid_mass, rigid_inertia, arm, b, c, 1, -p0, -p1, -p2)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
 def _relative(pairs: Pairs, c: int, on: Moving) -> tuple[float, float, float]:
     """Velocity of a's point seen from b's, world axes."""
-    n = pairs.frame[c, 0]
+    turns = pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0  # nodes on both sides
     u0, u1, u2 = 0.0, 0.0, 0.0
     for e in range(pairs.start[c], pairs.start[c + 1]):
-        v, s, g = on.v[pairs.node[e]], pairs.weight[e], pairs.turn[e]
-        along = n[0] * v[0] + n[1] * v[1] + n[2] * v[2]
-        u0 += s * v[0] + g[0] * along
-        u1 += s * v[1] + g[1] * along
-        u2 += s * v[2] + g[2] * along
+        i, s = pairs.node[e], pairs.weight[e]
+        v0, v1, v2 = on.v[i, 0], on.v[i, 1], on.v[i, 2]
+        u0 += s * v0
+        u1 += s * v1
+        u2 += s * v2
+        if turns:
+            n, g = pairs.frame[c, 0], pairs.turn[e]
+            along = n[0] * v0 + n[1] * v1 + n[2] * v2
+            u0 += g[0] * along
+            u1 += g[1] * along
+            u2 += g[2] * along
+    if turns:
+        return u0, u1, u2
     sign = 1.0
     for side in range(2):
         body = pairs.rigid[c, side]
         if body >= 0:
-            v, r = on.rigid_v[body], pairs.arm[c, side]
-            u0 += sign * (v[0] + v[4] * r[2] - v[5] * r[1])
-            u1 += sign * (v[1] + v[5] * r[0] - v[3] * r[2])
-            u2 += sign * (v[2] + v[3] * r[1] - v[4] * r[0])
+            v = on.rigid_v
+            w0, w1, w2 = v[body, 3], v[body, 4], v[body, 5]
+            r0, r1, r2 = pairs.arm[c, side, 0], pairs.arm[c, side, 1], pairs.arm[c, side, 2]
+            u0 += sign * (v[body, 0] + w1 * r2 - w2 * r1)
+            u1 += sign * (v[body, 1] + w2 * r0 - w0 * r2)
+            u2 += sign * (v[body, 2] + w0 * r1 - w1 * r0)
         sign = -1.0
     return u0, u1, u2
 
@@ -140,14 +184,20 @@ def _sweep_points(
 ) -> tuple[float, float]:
     """One sweep over contacts (touch) or held points; largest change [m/s], sum of squares."""
     pairs, w, wanted = points.pairs, points.w, points.wanted
+    start, node, weight, turn, rigid, arm, frame, _, _ = pairs
+    v, inverse_mass, rigid_v, rigid_mass, rigid_inertia = on
     u, new = np.empty(3), np.empty(3)
     largest, squares = 0.0, 0.0
     for place in range(len(p)):
         c = len(p) - 1 - place if backward else place
         if w[c, 0, 0] <= 0.0:
             continue  # nothing of it can move
-        f = pairs.frame[c]
         v0, v1, v2 = _relative(pairs, c, on)
+        if touch and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0:
+            f0, f1, f2 = pairs.frame[c, 0, 0], pairs.frame[c, 0, 1], pairs.frame[c, 0, 2]
+            if f0 * v0 + f1 * v1 + f2 * v2 + wanted[c, 0] >= 0.0:
+                continue  # open, and stays so
+        f = pairs.frame[c]
         for i in range(3):
             u[i] = f[i, 0] * v0 + f[i, 1] * v1 + f[i, 2] * v2 + wanted[c, i]
         if touch:
@@ -161,16 +211,22 @@ def _sweep_points(
         square = d0 * d0 + d1 * d1 + d2 * d2
         squares += square
         largest = max(largest, w[c, 0, 0] * np.sqrt(square))
-        _push(
-            pairs, c,
-            f[0, 0] * d0 + f[1, 0] * d1 + f[2, 0] * d2,
-            f[0, 1] * d0 + f[1, 1] * d1 + f[2, 1] * d2,
-            f[0, 2] * d0 + f[1, 2] * d1 + f[2, 2] * d2, on,
+        p0 = f[0, 0] * d0 + f[1, 0] * d1 + f[2, 0] * d2
+        p1 = f[0, 1] * d0 + f[1, 1] * d1 + f[2, 1] * d2
+        p2 = f[0, 2] * d0 + f[1, 2] * d1 + f[2, 2] * d2
+        a, b = rigid[c, 0], rigid[c, 1]
+        _push_nodes(
+            v, inverse_mass, start[c], start[c + 1], node, weight, turn, frame, c,
+            a < 0 and b < 0, p0, p1, p2,
         )  # fmt: skip
+        if a >= 0 and rigid_mass[a] > 0.0:
+            _push_rigid(rigid_v, rigid_mass, rigid_inertia, arm, a, c, 0, p0, p1, p2)
+        if b >= 0 and rigid_mass[b] > 0.0:
+            _push_rigid(rigid_v, rigid_mass, rigid_inertia, arm, b, c, 1, -p0, -p1, -p2)
     return largest, squares
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) -> float:
     """What row c still asks for [m/s]."""
     i, j = rows.nodes[c, 0], rows.nodes[c, 1]
@@ -180,7 +236,7 @@ def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) ->
     return length_rate(rows.length[c], along, square, h) + rows.wanted[c] + rows.give[c] * p[c]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", inline="always")
 def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -> None:
     """Add the impulse d of row c."""
     i, j = rows.nodes[c, 0], rows.nodes[c, 1]
@@ -256,12 +312,12 @@ def _sweep_distances(
 @njit(cache=True, error_model="numpy")
 def _sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tuple[float, float]:
     largest, squares = 0.0, 0.0
+    g = rows.gradient
     for c in range(len(p)):
-        g, nodes = rows.gradient[c], rows.nodes[c]
         u = rows.wanted[c] + rows.give[c] * p[c]
         for a in range(4):
-            i = nodes[a]
-            u += g[a, 0] * v[i, 0] + g[a, 1] * v[i, 1] + g[a, 2] * v[i, 2]
+            i = rows.nodes[c, a]
+            u += g[c, a, 0] * v[i, 0] + g[c, a, 1] * v[i, 1] + g[c, a, 2] * v[i, 2]
         new = limited.solve_row(rows.r[c], u, p[c], rows.lower[c], rows.upper[c])
         d = new - p[c]
         if d == 0.0:
@@ -270,27 +326,15 @@ def _sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tup
         squares += d * d
         most = 0.0
         for a in range(4):
-            i = nodes[a]
+            i = rows.nodes[c, a]
             s = d * inverse_mass[i]
-            v[i, 0] += s * g[a, 0]
-            v[i, 1] += s * g[a, 1]
-            v[i, 2] += s * g[a, 2]
-            most = max(most, abs(s) * (abs(g[a, 0]) + abs(g[a, 1]) + abs(g[a, 2])))
+            g0, g1, g2 = g[c, a, 0], g[c, a, 1], g[c, a, 2]
+            v[i, 0] += s * g0
+            v[i, 1] += s * g1
+            v[i, 2] += s * g2
+            most = max(most, abs(s) * (abs(g0) + abs(g1) + abs(g2)))
         largest = max(largest, most)
     return largest, squares
-
-
-@njit(cache=True, error_model="numpy")
-def _give_points(pairs: Pairs, q: Array, on: Moving) -> None:
-    for c in range(len(q)):
-        if q[c, 0] != 0.0 or q[c, 1] != 0.0 or q[c, 2] != 0.0:
-            f = pairs.frame[c]
-            _push(
-                pairs, c,
-                f[0, 0] * q[c, 0] + f[1, 0] * q[c, 1] + f[2, 0] * q[c, 2],
-                f[0, 1] * q[c, 0] + f[1, 1] * q[c, 1] + f[2, 1] * q[c, 2],
-                f[0, 2] * q[c, 0] + f[1, 2] * q[c, 1] + f[2, 2] * q[c, 2], on,
-            )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
@@ -301,13 +345,14 @@ def _give_distances(rows: DistanceRows, q: Array, v: Array, inverse_mass: Array)
 
 @njit(cache=True, error_model="numpy")
 def _give_bends(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
+    g = rows.gradient
     for c in range(len(q)):
         for a in range(4):
-            i, g = rows.nodes[c, a], rows.gradient[c, a]
+            i = rows.nodes[c, a]
             s = q[c] * inverse_mass[i]
-            v[i, 0] += s * g[0]
-            v[i, 1] += s * g[1]
-            v[i, 2] += s * g[2]
+            v[i, 0] += s * g[c, a, 0]
+            v[i, 1] += s * g[c, a, 1]
+            v[i, 2] += s * g[c, a, 2]
 
 
 @njit(cache=True)
