@@ -120,7 +120,7 @@ def run(progress: Progress) -> Result:
 
 
 def _draw(found: list[Contact], path: Path) -> None:
-    figure = new_figure(12.0, 7.0)
+    figure = new_figure(12.0, 5.5)
     rim = float(np.sqrt(RADIUS**2 - (RADIUS - DEPTH) ** 2))
     for k, contact in enumerate(found):
         solid: Any = figure.add_subplot(2, 3, k + 1, projection="3d")
@@ -136,7 +136,7 @@ def _draw(found: list[Contact], path: Path) -> None:
         near = contact.surface.centroid[np.abs(contact.surface.centroid[:, 1]) < EDGE]
         axis.plot(near[:, 0], near[:, 2], ".", color="#b8431f", ms=3, label="polygons")
         axis.set(aspect="equal", xlim=(-1.1, 1.1), ylim=(-0.6, 0.7), xlabel="x [m]", ylabel="z [m]")
-        axis.legend(fontsize=8, loc="lower right")
+        axis.legend(fontsize=8, loc="upper center")
     figure.savefig(path, dpi=120)
 
 
