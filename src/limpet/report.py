@@ -99,3 +99,6 @@ class SectionFrame:
     cavities: tuple[tuple[Array, Array, float], ...] = ()  # all: points, triangles, pressure
     soft: frozenset[str] = frozenset()  # names of the soft bodies
     fixed: frozenset[str] = frozenset()  # names of the fixed ones
+    # surfaces on which pressure fields meet: points, their pressure [Pa], triangles; None where no
+    # two bodies touch by fields
+    patches: tuple[Array, Array, Array] | None = None

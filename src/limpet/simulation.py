@@ -24,7 +24,7 @@ from limpet.constraints.rows import Carried, PatchRows, contact_forces, patch_ro
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
 from limpet.geometry.shapes import RigidShape
 from limpet.pressure_field.patches import Patches, find_patches
-from limpet.pressure_field.surface import ContactSurface, Pose
+from limpet.pressure_field.surface import ContactSurface, Pose, joined_triangles
 from limpet.pressure_field.wrench import area
 from limpet.report import CavityReport, PatchReport, SectionFrame, StepReport
 from limpet.response import Answer, Between, Response
@@ -62,6 +62,7 @@ class Snapshot:
     patch_forces: Array  # (m, 3) [N] on their first body
     near: Contacts  # within the alarm distance now
     cavities: tuple[Trapped, ...]  # each with its mesh, air and pressure
+    surfaces: tuple[ContactSurface, ...]  # on which pressure fields met as the last step began
 
 
 class Simulation:
@@ -441,6 +442,7 @@ class Simulation:
             contact_points=np.einsum("kj,kji->ki", c.weights_a, carried),
             cavities=self._air.cavities,
             patch_points=self._patches[0].point, patch_forces=self._patches[1],
+            surfaces=tuple(self._patches[2]),
         )  # fmt: skip
 
     def section_frame(self, label: str) -> SectionFrame:
@@ -469,6 +471,7 @@ class Simulation:
             ),
             soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody)),
             fixed=frozenset(n for n, s in self.world.specs.items() if getattr(s, "fixed", False)),
+            patches=joined_triangles(self._patches[2]) if self._fields else None,
         )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+import limpet as lp
 from limpet.record.film import Camera
 from limpet.scenes.registry import load
 from limpet.viewer.page_files import three_path
@@ -215,3 +216,33 @@ def test_the_replay_opens_from_disk(run_folder, seen):
     seen.until("document.body.dataset.state === 'ended'")
     assert seen.complaints == []
     assert all(re.match(r"(file|data|blob):", url) for url in seen.requests)
+
+
+def test_the_surface_on_which_fields_meet_shines_through(seen, tmp_path):
+    world = lp.World()
+    world.add_rigid(lp.fields.sphere(0.03, 1e5), 0.4, name="ball", position=(0.0, 0.0, 0.0295))
+    world.add_rigid(lp.fields.floor(0.2), 1.0, name="floor", fixed=True)
+    simulation = lp.Simulation(world, 2e-3)
+    camera = Camera(simulation, "ball", "", 10)
+    for report in simulation.run(0.02):
+        camera.add(report)
+    camera.save(tmp_path)
+    last = camera.moments[-1].patch
+    seen.page.goto(write_replay(tmp_path).as_uri())
+    seen.until("limpet.frame")
+    assert seen.get("document.getElementById('patch-legend').hidden") is True  # not begun yet
+    seen.get("limpet.showFrame(10)")
+    assert seen.get("limpet.view.patch.geometry.index.count") == 3 * len(last.triangles)
+    shown = np.array(seen.get("Array.from(limpet.frame.patch.pressure)"))
+    end = seen.get("limpet.header.patch_range[1]")
+    assert shown == pytest.approx(last.pressure, abs=end / 65535)
+    assert last.pressure.max() <= end < 2.1 * last.pressure.max()
+    assert seen.get("document.getElementById('patch-legend').hidden") is False
+    seen.keep("patch")
+    count = "limpet.view.renderer.info.render.triangles"
+    drawn = seen.get(count)
+    seen.page.uncheck("#patches")
+    seen.get("limpet.showFrame(10)")
+    assert seen.get(count) == drawn - len(last.triangles)
+    assert seen.get("document.getElementById('patch-legend').hidden") is True
+    assert seen.complaints == []

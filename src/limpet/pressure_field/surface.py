@@ -5,6 +5,7 @@ What each kind of pair takes is put together here; polygons.py has the phases.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +62,19 @@ class ContactSurface:
         fans = np.stack([np.arange(v), after, v + owner], axis=1).astype(np.int32)
         points = np.vstack([self.corners, self.centroid])
         return points, np.append(self.corner_pressure, self.pressure), fans
+
+
+def joined_triangles(surfaces: Sequence[ContactSurface]) -> tuple[Array, Array, Array]:
+    """The triangles of several surfaces as one mesh: points, their pressure, triangles."""
+    points, pressure, triangles = [np.zeros((0, 3))], [np.zeros(0)], [np.zeros((0, 3), np.int32)]
+    first = 0
+    for surface in surfaces:
+        x, p, t = surface.triangles()
+        points.append(x)
+        pressure.append(p)
+        triangles.append(t + np.int32(first))
+        first += len(x)
+    return np.concatenate(points), np.concatenate(pressure), np.concatenate(triangles)
 
 
 def contact_surface(a: Body, pose_a: Pose, b: Body, pose_b: Pose) -> ContactSurface:

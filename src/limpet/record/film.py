@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from limpet.errors import LimpetError
-from limpet.record.moment import COLOURS, Air, Moment, Seen, look, seen
+from limpet.record.moment import COLOURS, Air, Moment, Patch, Seen, look, seen
 from limpet.report import StepReport
 
 if TYPE_CHECKING:
@@ -91,6 +91,11 @@ def save(film: Film, path: Path) -> None:
         cavity_points=np.concatenate([none, *(a.points for a in air)]).astype(np.float32),
         mesh_start=_start(triangles),
         mesh_triangles=np.concatenate([none, *triangles]).astype(np.int32),
+        patch_point_start=_start([m.patch.points for m in moments]),
+        patch_points=np.concatenate([m.patch.points for m in moments]),
+        patch_pressure=np.concatenate([m.patch.pressure for m in moments]),
+        patch_triangle_start=_start([m.patch.triangles for m in moments]),
+        patch_triangles=np.concatenate([m.patch.triangles for m in moments]),
         **{f"field_{name}": np.stack([m.fields[name] for m in moments]) for name in COLOURS},
     )  # fmt: skip
     np.savez_compressed(path, **arrays)
@@ -129,11 +134,19 @@ def _film(a: dict[str, Array]) -> Film:
     where = _parts(a["contact_points"], a["contact_start"])
     forces = _parts(a["contact_forces"], a["contact_start"])
     start = a["cavity_start"]
+    patches = [
+        Patch(*parts)
+        for parts in zip(
+            _parts(a["patch_points"], a["patch_point_start"]),
+            _parts(a["patch_pressure"], a["patch_point_start"]),
+            _parts(a["patch_triangles"], a["patch_triangle_start"]),
+        )
+    ]
     moments = [
         Moment(
             int(a["step"][k]), float(a["time"][k]), a["positions"][k], where[k], forces[k],
             tuple(air[start[k] : start[k + 1]]), a["figures"][k],
-            {name: values[k] for name, values in fields.items()},
+            {name: values[k] for name, values in fields.items()}, patches[k],
         )
         for k in range(len(a["step"]))
     ]  # fmt: skip

@@ -17,6 +17,7 @@ from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.nearness import nearness
 from limpet.elements.stress import von_mises
+from limpet.pressure_field.surface import joined_triangles
 from limpet.record.history import flatten, up_direction
 from limpet.report import StepReport
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from limpet.simulation import Simulation, Snapshot
 
 Array = np.ndarray
+
+NO_TRIANGLES = np.zeros((0, 3), np.int32)
+LEAST_PATCH = 100.0  # [Pa] the scale of contact surfaces does not end below this
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Seen:
             "up": self.up.tolist(),
             "ambient": self.ambient,
             "reach": self.reach,
+            "least_patch": LEAST_PATCH,
         }
 
 
@@ -100,6 +105,19 @@ class Air:
     points: Array  # (c, 3) float32 [m]
     triangles: Array  # (t, 3) int32
     pressure: float  # [Pa]
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The surfaces on which pressure fields meet, all as one mesh; as the last step began."""
+
+    points: Array  # (v, 3) float32 [m]
+    pressure: Array  # (v,) float32 [Pa]
+    triangles: Array  # (t, 3) int32
+
+    @staticmethod
+    def none() -> Patch:
+        return Patch(np.zeros((0, 3), np.float32), np.zeros(0, np.float32), NO_TRIANGLES)
 
 
 @dataclass(frozen=True)
@@ -114,6 +132,7 @@ class Moment:
     cavities: tuple[Air, ...]
     figures: Array  # (len(FIGURES),)
     fields: dict[str, Array] = field(default_factory=dict)  # (n,) float32, NaN: nothing to say
+    patch: Patch = field(default_factory=Patch.none)
 
 
 def seen(simulation: Simulation) -> Seen:
@@ -166,7 +185,13 @@ def look(
         cavities=air,
         figures=_figures(report, what.up),
         fields={name: _field(name, simulation, what, now, pressed) for name in colours},
+        patch=_patch(now),
     )
+
+
+def _patch(now: Snapshot) -> Patch:
+    points, pressure, triangles = joined_triangles(now.surfaces)
+    return Patch(points.astype(np.float32), pressure.astype(np.float32), triangles)
 
 
 def _figures(report: StepReport | None, up: Array) -> Array:

@@ -1,9 +1,10 @@
-"""frames.vtkhdf: the run as a film for ParaView; bodies, contacts and cavities are its parts.
+"""frames.vtkhdf: the run as a film for ParaView; bodies, contacts and cavities are its parts,
+and the surfaces on which pressure fields meet, where there are fields.
 
 VTKHDF 2.3, a MultiBlockDataSet of PolyData that change with time, as VTK's own reader gives them
 back. A frame's arrays are appended to those of the frames before it, and `Steps` says where each
-frame begins. A body keeps its triangles, and its points while it stands still; contacts and
-cavities are new in every frame.
+frame begins. A body keeps its triangles, and its points while it stands still; contacts, cavities
+and contact surfaces are new in every frame.
 """
 
 from __future__ import annotations
@@ -35,19 +36,22 @@ class FrameWriter:
         self._root, self._common = root, _Common(root)
         self._assembly = root.create_group("Assembly", track_order=True)
         self._bodies: list[_Body] = []
-        self._others: tuple[_Changing, ...] = ()  # contacts, cavities
+        self._others: tuple[_Changing, ...] = ()  # contacts, cavities, patches if there are any
 
     def add(self, frame: SectionFrame) -> None:
         """The moment `frame`, of the same bodies as all before."""
         if not self._others:
             self._begin(frame)
-        contacts, cavities = self._others
+        contacts, cavities, *patches = self._others
         for part, (_, x, _) in zip(self._bodies, frame.bodies):
             part.move(x)
         dots = np.arange(len(frame.contacts))[:, None]
         contacts.renew(frame.contacts, dots, frame.forces)
         points, triangles, pressure = _together(frame)
         cavities.renew(points, triangles, pressure)
+        if patches and frame.patches is not None:
+            x, values, fans = frame.patches
+            patches[0].renew(x, fans, values)
         self._common.next(frame.time)
         self._file.flush()
 
@@ -64,6 +68,10 @@ class FrameWriter:
             _Changing(contacts, self._common, "Vertices", 1, "PointData/force"),
             _Changing(cavities, self._common, "Polygons", 3, "CellData/pressure"),
         )
+        if frame.patches is not None:
+            patches = self._part("patches")
+            more = _Changing(patches, self._common, "Polygons", 3, "PointData/pressure")
+            self._others = (*self._others, more)
 
     def _part(self, name: str) -> h5py.Group:
         group = _typed(self._root.create_group(name, track_order=True), "PolyData")
@@ -178,7 +186,7 @@ class _Changing:
     ) -> None:
         common.no_cells(part, *(name for name in TOPOLOGIES if name != kind))
         where, name = data.split("/")
-        vectors = where == "PointData"
+        vectors = name == "force"
         cells, steps = part.create_group(kind), common.steps(part)
 
         def column(group: h5py.Group, name: str, shape: tuple[int, ...] = ()) -> _Column:
@@ -235,6 +243,6 @@ def _plain(name: str, taken: list[str]) -> str:
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-.") else "_" for c in name)
     if not (plain[:1].isalpha() or plain[:1] == "_"):
         plain = f"_{plain}"
-    known = {"contacts", "cavities", "Assembly", "Steps", *taken}
+    known = {"contacts", "cavities", "patches", "Assembly", "Steps", *taken}
     more = (f"{plain}_{k}" for k in range(2, len(known) + 3))
     return next(name for name in (plain, *more) if name not in known)

@@ -37,6 +37,14 @@ STUDIES: dict[str, Study] = {
         "limpet.reproduce.bunny_swing", "volume and tail of a swinging bunny (M figures 5, 6)"
     ),
     "spine": Study("limpet.reproduce.spine", "a spine hung by its ends locks or sags (M figure 8)"),
+    "fig1-f": Study(
+        "limpet.reproduce.fig1_f",
+        "contact surfaces of a sphere and a half space, three compliances (F figure 1)",
+    ),
+    "fig6-f": Study(
+        "limpet.reproduce.fig6_f",
+        "a rigid wave in a layer: pressure field against FEM (F figure 6)",
+    ),
     "locking": Study(
         "limpet.reproduce.locking",
         "which element to trust: a beam and a cup (M figures 7, 9)",

@@ -3,12 +3,14 @@
 A frame is one little-endian buffer. Sections follow each other, all a multiple of four bytes:
 
     uint32  magic, epoch, step, flags, numbers of vertices, contacts, cavities, their points and
-            triangles, which of the header's colours
+            triangles, which of the header's colours, numbers of points and triangles of patches
     float64 time [s], real-time factor, then the figures of FIGURES
     float32 positions (vertices, 3), colour (vertices)
     float32 contact points (contacts, 3), contact forces (contacts, 3)
     per cavity: float32 pressure, uint32 points, uint32 triangles, 0
     float32 cavity points (.., 3), uint32 cavity triangles (.., 3), by their own cavity's points
+    float32 patch points (.., 3), pressures at them, uint32 patch triangles (.., 3): the surfaces on
+            which pressure fields meet
 
 `epoch` counts the simulations: it changes when the parameters do, and with it the header.
 """
@@ -38,8 +40,10 @@ def pack(moment: Moment, colour: str, *, epoch: int, flags: int, factor: float) 
     values = moment.fields.get(colour)
     if values is None:
         values = np.full(len(moment.positions), np.nan, np.float32)
+    patch, which = moment.patch, list(COLOURS).index(colour)
+    of_patch = len(patch.points), len(patch.triangles)
     parts = (
-        np.array([MAGIC, epoch, moment.step, flags, *counts, list(COLOURS).index(colour)], "<u4"),
+        np.array([MAGIC, epoch, moment.step, flags, *counts, which, *of_patch], "<u4"),
         np.array([moment.time, factor, *moment.figures], "<f8"),
         moment.positions.astype("<f4", copy=False),
         values.astype("<f4", copy=False),
@@ -48,5 +52,8 @@ def pack(moment: Moment, colour: str, *, epoch: int, flags: int, factor: float) 
         table,
         *(a.points.astype("<f4", copy=False) for a in air),
         *(a.triangles.astype("<u4", copy=False) for a in air),
+        patch.points.astype("<f4", copy=False),
+        patch.pressure.astype("<f4", copy=False),
+        patch.triangles.astype("<u4", copy=False),
     )
     return b"".join(np.ascontiguousarray(p).data.cast("B") for p in parts if p.size)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from limpet.record.film import Film, read
-from limpet.record.moment import COLOURS, Moment
+from limpet.record.moment import COLOURS, LEAST_PATCH, Moment
 from limpet.viewer.page_files import whole_html
 
 Array = np.ndarray
@@ -42,6 +42,8 @@ def film_text(film: Film) -> str:
     ranges = {name: _range(name, moments, film.seen.reach) for name in COLOURS}
     largest = max((float(np.abs(m.contact_forces).max(initial=0.0)) for m in moments), default=0.0)
     force = largest / FORCES or 1.0
+    hardest = max((float(m.patch.pressure.max(initial=0.0)) for m in moments), default=0.0)
+    patch_range = _nice(max(LEAST_PATCH, hardest))
     places = np.stack([_shares(m.positions, low, size) for m in moments])
     places[1:] -= places[:-1].copy()  # modulo 2^16
     air = [a for m in moments for a in m.cavities]
@@ -60,6 +62,13 @@ def film_text(film: Film) -> str:
         "mesh_triangles": np.frombuffer(b"".join(meshes), "<u4"),
         "positions": places,
         "cavity_points": _joined([_shares(a.points, low, size) for a in air]),
+        "patch_point_start": _start([len(m.patch.points) for m in moments]),
+        "patch_triangle_start": _start([len(m.patch.triangles) for m in moments]),
+        "patch_triangles": np.concatenate([m.patch.triangles for m in moments]).astype("<u4"),
+        "patch_points": _joined([_shares(m.patch.points, low, size) for m in moments]),
+        "patch_pressure": np.rint(
+            np.concatenate([m.patch.pressure for m in moments]) * (65535.0 / patch_range)
+        ).astype("<u2"),
         "contact_points": _joined([_shares(m.contact_points, low, size) for m in moments]),
         "contact_forces": np.rint(
             np.concatenate([m.contact_forces for m in moments]) / force
@@ -72,6 +81,7 @@ def film_text(film: Film) -> str:
         "colour": "stress",
         "duration": moments[-1].time, "rest": _rounded(film.seen.rest), "force": force,
         "box": {"low": low.tolist(), "size": size.tolist()}, "ranges": ranges,
+        "patch_range": [0.0, patch_range],
     }  # fmt: skip
     packed = base64.b64encode(zlib.compress(data, 9)).decode("ascii")
     return json.dumps({"header": header, "sections": sections, "data": packed}).replace(
@@ -81,7 +91,7 @@ def film_text(film: Film) -> str:
 
 def _box(moments: list[Moment] | Any) -> tuple[Array, Array]:
     """Lowest corner (3,) [m], and the size of one of 65535 parts (3,)."""
-    clouds = [c for m in moments for c in (m.positions, m.contact_points)]
+    clouds = [c for m in moments for c in (m.positions, m.contact_points, m.patch.points)]
     clouds += [a.points for m in moments for a in m.cavities]
     low = np.min([c.min(axis=0) for c in clouds if len(c)], axis=0).astype(float)
     high = np.max([c.max(axis=0) for c in clouds if len(c)], axis=0).astype(float)

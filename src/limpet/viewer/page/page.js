@@ -39,7 +39,7 @@ class Page {
     $("axis").onchange = () => this.view.setCut({ axis: $("axis").value });
     $("plane").oninput = () => this.view.setCut({ offset: Number($("plane").value) });
     $("time").oninput = () => this.send({ do: "seek", index: Number($("time").value) });
-    for (const id of ["arrows", "air", "mesh"]) {
+    for (const id of ["arrows", "air", "patches", "mesh"]) {
       $(id).onchange = () => {
         this.view.setShown({ [id]: $(id).checked });
         if (this.frame) this.draw();
@@ -137,6 +137,7 @@ class Page {
       this.send({ do: "speed", value: Number($("speed").value) });
     }
     $("air-bar").style.background = gradient("blue");
+    $("patch-bar").style.background = gradient("heat", false);
     $("air-low").textContent = "0";
     $("air-high").textContent = pretty(header.ambient, "Pa", 4);
     this.say("");
@@ -161,16 +162,27 @@ class Page {
     return this.ranges[colour];
   }
 
+  // Of contact surfaces: of the film, or growing with what has been seen.
+  patchRange() {
+    if (this.header.patch_range) return this.header.patch_range;
+    let most = this.header.least_patch;
+    for (const value of this.frame.patch.pressure) if (value > most) most = value;
+    if (!this.ranges.patch || most > this.ranges.patch[1]) this.ranges.patch = [0, nice(most)];
+    return this.ranges.patch;
+  }
+
   draw() {
-    const { frame, header } = this, range = this.range();
+    const { frame, header } = this, range = this.range(), patchRange = this.patchRange();
     const colour = header.colours.find((c) => c.name === frame.colour), reversed = colour.name === "gap";
-    this.view.show(frame, range && range[1] > range[0] ? range : null, reversed);
+    this.view.show(frame, range && range[1] > range[0] ? range : null, reversed, patchRange);
     $("legend").hidden = false;
     $("legend-title").textContent = colour.title;
     $("legend-bar").style.background = gradient("heat", reversed);
     $("legend-low").textContent = range && range[0] ? pretty(range[0], colour.unit) : "0";
     $("legend-high").textContent = range && range[1] ? pretty(range[1], colour.unit) : "";
     $("air-legend").hidden = !frame.cavities.length || !this.view.shown.air;
+    $("patch-legend").hidden = !frame.patch.pressure.length || !this.view.shown.patches;
+    $("patch-high").textContent = pretty(patchRange[1], "Pa");
     $("arrow-note").hidden = !frame.contactPoints.length || !this.view.shown.arrows;
     $("arrow-note").textContent = `longest arrow ${pretty(this.view.largestForce, "N")}`;
     $("play").textContent = frame.playing ? "Pause" : "Play";

@@ -6,10 +6,10 @@ const MAGIC = 0x54504d4c;
 const PLAYING = 1, ENDED = 2;
 
 export function decode(buffer, { figures: figureNames, colours }) {
-  const head = new Uint32Array(buffer, 0, 10);
-  const [magic, epoch, step, flags, n, k, c, points, triangles, colour] = head;
+  const head = new Uint32Array(buffer, 0, 12);
+  const [magic, epoch, step, flags, n, k, c, points, triangles, colour, patchPoints, patchTriangles] = head;
   if (magic !== MAGIC) throw new Error("not a frame");
-  let at = 40;
+  let at = 48;
   const take = (Type, count) => {
     const part = new Type(buffer, at, count);
     at += part.byteLength;
@@ -32,6 +32,9 @@ export function decode(buffer, { figures: figureNames, colours }) {
     t += own.triangles.length;
     return own;
   });
+  frame.patch = {
+    points: take(Float32Array, 3 * patchPoints), pressure: take(Float32Array, patchPoints), triangles: take(Uint32Array, 3 * patchTriangles),
+  };
   return frame;
 }
 
@@ -132,13 +135,19 @@ export class FilmSource {
         triangles: a.mesh_triangles.subarray(3 * a.mesh_start[mesh], 3 * a.mesh_start[mesh + 1]),
       });
     }
+    const [v0, v1] = a.patch_point_start.subarray(k, k + 2), [t0, t1] = a.patch_triangle_start.subarray(k, k + 2);
+    const patch = {
+      points: this.places(a.patch_points.subarray(3 * v0, 3 * v1)),
+      pressure: Float32Array.from(a.patch_pressure.subarray(v0, v1), (q) => (header.patch_range[1] * q) / 65535),
+      triangles: a.patch_triangles.subarray(3 * t0, 3 * t1),
+    };
     return {
       epoch: 1, step: a.step[k], time: a.time[k], factor: NaN, index: k, colour: this.colour,
       playing: !!this.timer, ended: k === this.frames - 1,
       figures: Object.fromEntries(header.figures.map((name, i) => [name, a.figures[k * count + i]])),
       positions: this.places(a.positions.subarray(3 * k * n, 3 * (k + 1) * n)), values: this.values(k),
       contactPoints: this.places(a.contact_points.subarray(3 * c0, 3 * c1)),
-      contactForces: Float32Array.from(a.contact_forces.subarray(3 * c0, 3 * c1), (q) => q * header.force), cavities,
+      contactForces: Float32Array.from(a.contact_forces.subarray(3 * c0, 3 * c1), (q) => q * header.force), cavities, patch,
     };
   }
 

@@ -59,7 +59,7 @@ export class View {
     lamp.target.position.set(0, 0, -1);
     this.plane = new THREE.Plane(new THREE.Vector3(0, 1, 0), 0);
     this.cut = { mode: "soft", axis: "-y", offset: 0 };
-    this.shown = { arrows: true, air: true, mesh: false };
+    this.shown = { arrows: true, air: true, patches: true, mesh: false };
     this.bodies = [];
     this.cavities = [];
     this.waiting = [];
@@ -71,6 +71,7 @@ export class View {
   setHeader(header) {
     if (this.root) this.scene.remove(this.root);
     for (const mesh of [...this.bodies, ...this.cavities].flatMap((b) => b.parts)) mesh.geometry.dispose();
+    this.patch?.geometry.dispose();
     this.root = new THREE.Group();
     this.scene.add(this.root);
     this.header = header;
@@ -79,6 +80,7 @@ export class View {
     const kin = {};
     this.bodies = header.bodies.map((body, i) => this.makeBody(body, i, (kin[body.kind] = (kin[body.kind] ?? -1) + 1)));
     this.makeArrows();
+    this.makePatch();
     const moving = header.bodies.filter((b) => b.kind !== "fixed");
     this.focus = this.boxOf(moving.length ? moving : header.bodies);
     this.whole = this.boxOf(header.bodies);
@@ -196,6 +198,7 @@ export class View {
       for (const part of [...b.cap.stencils, b.cap.face]) part.visible = visible && b.open;
     }
     if (this.arrows) for (const part of this.arrows) part.visible = this.shown.arrows;
+    if (this.patch) this.patch.visible = this.shown.patches && !this.softOnly;
     this.invalidate();
   }
 
@@ -219,7 +222,7 @@ export class View {
 
   // ---- what moves
 
-  show(frame, range, reversed) {
+  show(frame, range, reversed, patchRange) {
     this.frame = frame;
     for (const body of this.bodies) {
       const { position, color } = body.surface.geometry.attributes, source = body.source;
@@ -253,6 +256,7 @@ export class View {
     }
     this.movePlane(frame.positions);
     this.showAir(frame.cavities);
+    this.showPatch(frame.patch, patchRange);
     this.showArrows(frame);
     this.invalidate();
   }
@@ -293,6 +297,28 @@ export class View {
       stencilZFail: THREE.ReplaceStencilOp, stencilZPass: THREE.ReplaceStencilOp, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
     });
     return { kind: "air", surface, cap, parts: [surface, ...cap.stencils, cap.face] };
+  }
+
+  // Where pressure fields meet is inside both bodies: drawn last, on a fresh depth buffer, it shines through them.
+  makePatch() {
+    const material = new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide, transparent: true, forceSinglePass: true });
+    this.patch = new THREE.Mesh(new THREE.BufferGeometry(), material);
+    this.patch.frustumCulled = false;
+    this.patch.renderOrder = 100;
+    this.patch.onBeforeRender = (renderer) => renderer.clearDepth();
+    this.root.add(this.patch);
+  }
+
+  showPatch({ points, pressure, triangles }, range) {
+    const { geometry } = this.patch, colours = new Float32Array(points.length);
+    for (let i = 0; i < pressure.length; i++) {
+      const k = 3 * Math.round(255 * Math.min(Math.max(pressure[i] / range[1], 0), 1));
+      colours.set(heat.subarray(k, k + 3), 3 * i);
+    }
+    geometry.dispose();
+    geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(points), 3));
+    geometry.setAttribute("color", new THREE.BufferAttribute(colours, 3));
+    geometry.setIndex(new THREE.BufferAttribute(Uint32Array.from(triangles), 1));
   }
 
   makeArrows() {
