@@ -171,6 +171,11 @@ _CATALOGUE = {
             "bunny-swing", "limpet.scenes.bunny_swing", "a bunny hangs by an ear and swings"
         ),
         SceneEntry("spine", "limpet.scenes.spine", "a silicone spine hangs by its two ends"),
+        SceneEntry(
+            "mug-lift",
+            "limpet.scenes.mug_lift",
+            "a cup lifts a mug out of a foam box whose walls hold it by pressure fields",
+        ),
     )
 }
 _RECIPES: dict[str, _Recipe] = {}
