@@ -176,6 +176,15 @@ _CATALOGUE = {
             "limpet.scenes.mug_lift",
             "a cup lifts a mug out of a foam box whose walls hold it by pressure fields",
         ),
+        SceneEntry(
+            "pencil",
+            "limpet.scenes.pencil",
+            "a pencil in a pinch turns when the pads loosen and stops when they tighten",
+        ),
+        SceneEntry("ball", "limpet.scenes.ball", "a ball bounces on the floor"),
+        SceneEntry(
+            "boxes", "limpet.scenes.boxes", "boxes drop on each other and come to rest as a stack"
+        ),
     )
 }
 _RECIPES: dict[str, _Recipe] = {}
