@@ -11,11 +11,11 @@ from limpet.world import World
 
 
 class BallParameters(SceneParameters):
-    h: Time = 0.001
+    h: Time = 5e-4
     duration: Time = 2.0
     radius: Positive[Length] = Field(0.03, description="of the ball")
     mass: Positive[Mass] = Field(0.1, description="of the ball")
-    modulus: Positive[Pressure] = Field(1e6, description="of the ball")
+    modulus: Positive[Pressure] = Field(1e5, description="of the ball")
     drop: Positive[Length] = Field(0.1, description="height that it falls from")
     dissipation: NotNegative[Time] = Field(0.0, description="of the ball (F eq 3)")
     friction: float = Field(0.5, ge=0.0, description="between ball and floor")

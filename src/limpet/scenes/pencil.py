@@ -46,9 +46,7 @@ def pencil(p: PencilParameters) -> World:
     world = World(friction=p.friction)
     shape = rigid(pencil_shape(width=WIDTH))
     (middle, _, _), _ = mass_properties(shape.points, shape.triangles, 1.0)
-    body = world.add_rigid(
-        shape, p.mass, name="pencil", position=(p.off_centre - middle, 0.0, 0.0)
-    )
+    body = world.add_rigid(shape, p.mass, name="pencil", position=(p.off_centre - middle, 0.0, 0.0))
     away = p.tight - p.loose
     stations = [
         (0.0, 0.0), (p.loosened, 0.0), (p.loosened + CHANGE, away),
