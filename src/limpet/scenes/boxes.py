@@ -41,8 +41,9 @@ def boxes(p: BoxesParameters) -> World:
     for k in range(p.boxes):
         scale = SMALLER**k
         height += p.gap + scale * SIDES[2]
+        length, width, thickness = (scale * side for side in SIDES)
         body = world.add_rigid(
-            box(*(scale * side for side in SIDES), p.modulus), scale**3 * p.mass, name=f"box {k}",
+            box(length, width, thickness, p.modulus), scale**3 * p.mass, name=f"box {k}",
             position=(0.0, 0.0, height - 0.5 * scale * SIDES[2]),
             rotation=rotation_matrix(np.array([0.0, 0.0, 1.0]), k * p.twist),
         )  # fmt: skip

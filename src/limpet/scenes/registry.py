@@ -185,6 +185,11 @@ _CATALOGUE = {
         SceneEntry(
             "boxes", "limpet.scenes.boxes", "boxes drop on each other and come to rest as a stack"
         ),
+        SceneEntry(
+            "bolt",
+            "limpet.scenes.bolt",
+            "a wrench turns a bolt, and its thread takes it into a nut",
+        ),
     )
 }
 _RECIPES: dict[str, _Recipe] = {}
