@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.bodies.motion import HOLD, path
+from limpet.bodies.motion import HOLD, path, turn
 from limpet.errors import LimpetError
 
 
@@ -63,3 +63,27 @@ def test_wrong_paths_are_refused(stations, message):
 def test_a_direction_needs_three_numbers():
     with pytest.raises(LimpetError, match=r"direction .*expected three finite numbers"):
         path([(0.0, 0.0)], direction=(0.0, 1.0))
+
+
+def test_a_turn_goes_about_its_axis():
+    way = turn([(0.0, 0.0), (2.0, np.pi)], axis=(0.0, 0.0, 3.0), centre=(1.0, 0.0, 5.0))
+    points = np.array([[1.0, 0.0, 7.0], [2.0, 0.0, 0.0]])
+    np.testing.assert_allclose(way.place(points, 0.0), points, atol=1e-15)
+    np.testing.assert_allclose(
+        way.place(points, 1.0), [[1.0, 0.0, 7.0], [1.0, 1.0, 0.0]], atol=1e-15
+    )
+    np.testing.assert_allclose(way.place(points, 9.0)[1], [0.0, 0.0, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ({"stations": []}, "turn is empty"),
+        ({"stations": [(0.0, np.inf)]}, "angles"),
+        ({"stations": [(0.0, 0.0)], "axis": (0, 0, 0)}, "axis"),
+        ({"stations": [(0.0, 0.0)], "centre": (0, 0)}, "centre"),
+    ],
+)
+def test_a_wrong_turn_is_refused(told, line):
+    with pytest.raises(LimpetError, match=line):
+        turn(**told)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError, MeshError
+from limpet.geometry.rotation import rotation_matrix
 from limpet.geometry.tetrahedra import tet_volumes
 from limpet.pressure_field.extents import distance_extent, laplace_extent, refine_walls
 from limpet.pressure_field.fields import half_space, pressure_field, rigid_surface
@@ -142,3 +143,10 @@ def test_wrong_input_is_named():
         half_space((0.0, 0.0, 1.0), 0.0, modulus=1e6)
     with pytest.raises(LimpetError, match="core"):
         laplace_extent(points, tets, core=np.zeros(len(points), bool))
+
+
+def test_laplace_takes_the_whole_middle_of_an_even_wall_for_the_core():
+    """Its vertices are equally deep but for rounding, which must not leave some of them out."""
+    points, tets, extent = box(0.1, 0.1, 0.02)
+    turn = rotation_matrix(np.array([1.0, 2.0, 3.0]), 0.7)
+    np.testing.assert_allclose(laplace_extent(points @ turn.T, tets).extent, extent, atol=1e-12)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.errors import LimpetError
+from limpet.geometry.rotation import rotation_matrix
 
-__all__ = ["Motion", "Path", "path"]  # as limpet.motion
+__all__ = ["Motion", "Path", "Turn", "path", "turn"]  # as limpet.motion
 
 Array = np.ndarray
 
@@ -65,6 +66,40 @@ def path(
             raise LimpetError(f"motion path displacement {u}: expected a number or three, finite")
         row[:] = value if value.ndim else value * along
     return Path(times, offsets)
+
+
+@dataclass(frozen=True)
+class Turn(Motion):
+    """Rotation about a fixed axis, even between given times."""
+
+    times: Array  # (k,) [s], rising
+    angles: Array  # (k,) [rad] from the place at rest
+    axis: Array  # (3,) of any length
+    centre: Array  # (3,) [m] a point of the axis
+
+    def pose(self, time: float) -> tuple[Array, Array]:
+        turn = rotation_matrix(self.axis, float(np.interp(time, self.times, self.angles)))
+        return turn, self.centre - turn @ self.centre
+
+
+def turn(
+    stations: Sequence[tuple[float, float]],
+    axis: Sequence[float] | Array = (0.0, 0.0, 1.0),
+    centre: Sequence[float] | Array = (0.0, 0.0, 0.0),
+) -> Turn:
+    """Stations (time [s], angle [rad] about `axis` through `centre` [m])."""
+    if len(stations) == 0:
+        raise LimpetError("motion turn is empty: give at least one (time, angle)")
+    times = rising_times("motion turn", [t for t, _ in stations])
+    angles = np.array([float(a) for _, a in stations])
+    about, point = np.asarray(axis, dtype=float), np.asarray(centre, dtype=float)
+    if about.shape != (3,) or not np.all(np.isfinite(about)) or not about.any():
+        raise LimpetError(f"motion turn axis {axis}: expected three finite numbers, not all 0")
+    if point.shape != (3,) or not np.all(np.isfinite(point)):
+        raise LimpetError(f"motion turn centre {centre}: expected three finite numbers [m]")
+    if not np.all(np.isfinite(angles)):
+        raise LimpetError(f"motion turn angles {angles.tolist()}: expected finite numbers")
+    return Turn(times, angles, about, point)
 
 
 def rising_times(label: str, values: Sequence[float]) -> Array:

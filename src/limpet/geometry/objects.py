@@ -1,4 +1,4 @@
-"""Rigid things that suction cups pick up and put down: apple, can, ring, box with compartments.
+"""Rigid things that suction cups pick up and put down: apple, can, ring, mug, pencil, boxes.
 
 They stand on z = 0, in the middle of x and y. Facets that a rim is to seal on must be small: the
 middle of one of edge L lies L^2 / 6R below the true surface of radius R, which has to stay under
@@ -201,6 +201,25 @@ def drilled_plate(
     plate = Manifold.cube((length, width, height)).translate((-length / 2, -width / 2, -height))
     drill = Manifold.cylinder(2.0 * depth, hole / 2, hole / 2, _sides("drilled plate", sides))
     return RigidShape("plate", *arrays(plate - drill.translate((*at, -depth))))
+
+
+def pencil(
+    length: float = 0.175,  # [m] point and all
+    width: float = 7e-3,  # [m] between two opposite faces
+    point: float = 0.018,  # [m] of the length, sharpened
+) -> RigidShape:
+    """A pencil with six faces along x, about the x axis, two of its faces along y; it points to x.
+
+    Its blunt end is at x = 0.
+    """
+    for label, value in (("width", width), ("point", point)):
+        require_positive(f"pencil {label}", value, " m")
+    if not point < length < np.inf:
+        raise LimpetError(f"pencil length = {length:g} m: expected more than its point {point:g} m")
+    radius = width / np.sqrt(3.0)
+    body = Manifold.cylinder(length - point, radius, radius, 6)
+    lead = Manifold.cylinder(point, radius, 0.1 * radius, 6).translate((0.0, 0.0, length - point))
+    return RigidShape("pencil", *arrays((body + lead).rotate((0.0, 90.0, 0.0))))
 
 
 def _sides(name: str, sides: int) -> int:

@@ -15,6 +15,8 @@ from limpet.pressure_field.primitives import Solid
 
 Array = np.ndarray
 
+EQUAL = 1e-9  # of a depth: in the middle of an even wall all are equally deep, but for rounding
+
 
 def distance_extent(points: Array, tets: Array, name: str = "field") -> Solid:
     """Extents of any tet mesh: distance to the surface over the largest one."""
@@ -38,7 +40,7 @@ def laplace_extent(
     if core is None:
         highest = np.zeros(n)
         np.maximum.at(highest, rows, depth[columns])
-        core = (depth > 0.0) & (depth >= highest)
+        core = (depth > 0.0) & (depth >= (1.0 - EQUAL) * highest)
     core = np.asarray(core, dtype=bool)
     surface = depth == 0.0
     if core.shape != (n,) or not core.any() or (core & surface).any():

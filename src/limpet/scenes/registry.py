@@ -171,6 +171,25 @@ _CATALOGUE = {
             "bunny-swing", "limpet.scenes.bunny_swing", "a bunny hangs by an ear and swings"
         ),
         SceneEntry("spine", "limpet.scenes.spine", "a silicone spine hangs by its two ends"),
+        SceneEntry(
+            "mug-lift",
+            "limpet.scenes.mug_lift",
+            "a cup lifts a mug out of a foam box whose walls hold it by pressure fields",
+        ),
+        SceneEntry(
+            "pencil",
+            "limpet.scenes.pencil",
+            "a pencil in a pinch turns when the pads loosen and stops when they tighten",
+        ),
+        SceneEntry("ball", "limpet.scenes.ball", "a ball bounces on the floor"),
+        SceneEntry(
+            "boxes", "limpet.scenes.boxes", "boxes drop on each other and come to rest as a stack"
+        ),
+        SceneEntry(
+            "bolt",
+            "limpet.scenes.bolt",
+            "a wrench turns a bolt, and its thread takes it into a nut",
+        ),
     )
 }
 _RECIPES: dict[str, _Recipe] = {}

@@ -1,0 +1,54 @@
+"""F VIII-B: boxes touch each other, face on face."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from limpet.geometry.rotation import rotation_matrix
+from limpet.pressure_field.catalogue import box, floor
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import Angle, Length, Mass, NotNegative, Positive, Pressure, Time
+from limpet.world import World
+
+SIDES = 0.06, 0.05, 0.03  # [m] of a box
+SMALLER = 0.9  # of each box than the one below
+
+
+class BoxesParameters(SceneParameters):
+    h: Time = 0.002
+    duration: Time = 1.2
+    boxes: int = Field(4, ge=1, le=12, description="that are dropped on each other")
+    mass: Positive[Mass] = Field(0.1, description="of the lowest box; the others have its density")
+    modulus: Positive[Pressure] = Field(1e6, description="of the boxes")
+    gap: Positive[Length] = Field(0.01, description="between them at the start")
+    twist: Angle = Field(0.3, description="of each box to the one below")
+    friction: float = Field(0.5, ge=0.0, description="between them")
+    dissipation: NotNegative[Time] = Field(0.05, description="of the boxes (F eq 3)")
+
+
+@scene(
+    "boxes",
+    "boxes drop on each other and come to rest as a stack",
+    BoxesParameters,
+    expect="they land one after the other and stand still, each carrying what is above it",
+)
+def boxes(p: BoxesParameters) -> World:
+    """Boxes hang over the floor, one over the other and each turned a little, and fall."""
+    world = World(friction=p.friction)
+    below = [world.add_rigid(floor(0.3), 1.0, fixed=True)]
+    height = 0.0
+    for k in range(p.boxes):
+        scale = SMALLER**k
+        height += p.gap + scale * SIDES[2]
+        length, width, thickness = (scale * side for side in SIDES)
+        body = world.add_rigid(
+            box(length, width, thickness, p.modulus), scale**3 * p.mass, name=f"box {k}",
+            position=(0.0, 0.0, height - 0.5 * scale * SIDES[2]),
+            rotation=rotation_matrix(np.array([0.0, 0.0, 1.0]), k * p.twist),
+        )  # fmt: skip
+        for other in below:
+            world.set_contact(body, other, "pressure fields", p.dissipation)
+        below.append(body)
+        world.watch(f"box{k}", body)
+    return world

@@ -1,0 +1,61 @@
+"""F figure 4: a pencil in a pinch grasp turns while the grasp is loosened."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from limpet.bodies.motion import path
+from limpet.bodies.rigid import mass_properties
+from limpet.geometry.objects import pencil as pencil_shape
+from limpet.pressure_field.catalogue import box, rigid
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Time
+from limpet.world import World
+
+WIDTH = 7e-3  # [m] of the pencil
+PAD = 0.015, 0.01, 0.015  # [m] along the pencil, across it, and up
+CHANGE = 0.02  # [s] for loosening and for tightening
+
+
+class PencilParameters(SceneParameters):
+    h: Time = 0.002
+    duration: Time = 0.7
+    mass: Positive[Mass] = Field(6e-3, description="mass of the pencil")
+    off_centre: Length = Field(0.03, description="from the pinch to the centre of mass")
+    pad: Positive[Pressure] = Field(7e5, description="modulus of the pads")
+    friction: float = Field(0.5, ge=0.0, description="between pencil and pads")
+    dissipation: NotNegative[Time] = Field(0.01, description="of the pads (F eq 3)")
+    tight: Positive[Length] = Field(2e-4, lt=4e-3, description="squeeze of a pad that holds")
+    loose: Positive[Length] = Field(3e-5, lt=4e-3, description="squeeze of a pad that does not")
+    loosened: Positive[Time] = Field(0.2, description="when the pads are loosened")
+    tightened: Positive[Time] = Field(0.4, description="when they are tightened again")
+
+
+@scene(
+    "pencil",
+    "a pencil in a pinch turns when the pads loosen and stops when they tighten",
+    PencilParameters,
+    expect="held level; loosened it turns about the pinch without falling; tightened it stops",
+)
+def pencil(p: PencilParameters) -> World:
+    """Two pads pinch a pencil off its centre of mass, so that its weight turns it.
+
+    What holds it is the torque of friction over the patches: pads that loosen let it turn, though
+    they still carry it, and when they tighten it stops where it is.
+    """
+    world = World(friction=p.friction)
+    shape = rigid(pencil_shape(width=WIDTH))
+    (middle, _, _), _ = mass_properties(shape.points, shape.triangles, 1.0)
+    body = world.add_rigid(shape, p.mass, name="pencil", position=(p.off_centre - middle, 0.0, 0.0))
+    away = p.tight - p.loose
+    stations = [
+        (0.0, 0.0), (p.loosened, 0.0), (p.loosened + CHANGE, away),
+        (p.tightened, away), (p.tightened + CHANGE, 0.0),
+    ]  # fmt: skip
+    for side, name in ((-1.0, "left pad"), (1.0, "right pad")):
+        at = side * (0.5 * WIDTH + 0.5 * PAD[1] - p.tight)
+        pad = world.add_rigid(box(*PAD, p.pad), 0.01, name=name, position=(0.0, at, 0.0))
+        world.drive(pad, path(stations, direction=(0.0, side, 0.0)))
+        world.set_contact(body, pad, "pressure fields", p.dissipation)
+    world.watch("pencil", body)
+    return world

@@ -1,0 +1,75 @@
+"""F figure 4: the torque of friction over a patch holds a pencil, or lets it turn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limpet.bodies.rigid import RigidBody
+from limpet.geometry.rotation import rotation_vector
+from limpet.scenes.registry import load
+from limpet.simulation import Simulation
+
+from .runs import GRAVITY, run
+
+MASS, MU = 6e-3, 0.5
+
+
+def angle(simulation: Simulation) -> float:
+    """[rad] of the pencil about the pinch axis, so far."""
+    body = simulation.bodies[0]
+    assert isinstance(body, RigidBody)
+    return float(rotation_vector(body.pose()[0])[1])
+
+
+def scrubbing_torque(simulation: Simulation) -> float:
+    """[N m] that friction about the pinch axis can hold: mu p r over the patches of now."""
+    patches = simulation._patches[0]
+    r = np.hypot(patches.point[:, 0], patches.point[:, 2])
+    return float(np.sum(MU * patches.area * patches.pressure * r))
+
+
+def test_it_turns_when_loosened_and_stops_when_tightened() -> None:
+    scene = load("pencil")
+    simulation = scene.simulation()
+    angles, worst = [], 0.0
+    for report in simulation.run(scene.duration):
+        assert report.converged
+        angles.append(angle(simulation))
+        worst = max(worst, report.balance_error)
+    time = scene.h * (1 + np.arange(len(angles)))
+    angles = np.array(angles)
+    assert worst < 1e-9
+    assert np.ptp(angles[time <= 0.2]) < 1e-4
+    assert angles[time <= 0.4][-1] > np.radians(30)
+    stopped = angles[time >= 0.44]
+    assert np.ptp(stopped) < 1e-4 and np.radians(30) < stopped[-1] < np.radians(80)
+    body = simulation.bodies[0]
+    assert isinstance(body, RigidBody)
+    # it slips down a little as it turns, but does not fall: the place pinched is between the pads
+    _, shift = body.pose()
+    assert np.linalg.norm(shift) < 2e-3
+
+
+def test_friction_over_the_patch_is_the_torque_that_the_pads_feel() -> None:
+    scene = load("pencil")
+    simulation = scene.simulation()
+    felt, predicted = [], []
+    for report in simulation.run(0.36):
+        if report.time > 0.26:
+            felt.append(sum(abs(w[4]) for w in report.drives.values()))
+            predicted.append(scrubbing_torque(simulation))
+    assert len(felt) == 50
+    np.testing.assert_allclose(felt, predicted, rtol=0.05)
+
+
+@pytest.mark.parametrize(("share", "turns"), [(0.95, False), (1.05, True)])
+def test_it_turns_beyond_the_torque_that_friction_predicts(share: float, turns: bool) -> None:
+    """Held by pads that are neither loose nor tight, ever further from its centre of mass."""
+    pinch = {"tight": "0.1 mm", "duration": "0.2 s"}
+    level = run("pencil", off_centre=0.0, **pinch).simulation
+    off = share * scrubbing_torque(level) / (MASS * GRAVITY)
+    assert 0.02 < off < 0.1
+    simulation = run("pencil", off_centre=off, **pinch).simulation
+    assert (angle(simulation) > 0.01) == turns
+    assert turns or abs(angle(simulation)) < 1e-3
