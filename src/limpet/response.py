@@ -145,6 +145,9 @@ class Response:
         closed_by, gives_way = patches.closing(h)
         free[3 * c : 3 * k : 3] -= closed_by
         give[3 * c : 3 * k : 3] += gives_way
+        creeps = patches.creeping()
+        for way in (1, 2):
+            give[3 * c + way : 3 * k : 3] += creeps
         w = LowRank(reduced, own)
         few = n > MANY_ROWS * len(reduced.s) and self.settings.give > 0.0
         free[: 3 * k][stuck] = 1.0  # as if open

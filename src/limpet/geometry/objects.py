@@ -222,6 +222,31 @@ def pencil(
     return RigidShape("pencil", *arrays((body + lead).rotate((0.0, 90.0, 0.0))))
 
 
+def spoon(
+    length: float = 0.17,  # [m] bowl and all
+    bowl: tuple[float, float, float] = (0.05, 0.034, 0.01),  # [m] length, width, depth
+    handle: tuple[float, float] = (3e-3, 8e-3),  # [m] across and up
+    wall: float = 1.5e-3,  # [m] of the bowl
+    sides: int = 32,
+) -> RigidShape:
+    """A spoon along x, its bowl open above; the handle's end at x = 0, its middle on the x axis."""
+    for label, value in (("bowl", min(bowl)), ("handle", min(handle)), ("wall", wall)):
+        require_positive(f"spoon {label}", value, " m")
+    if not (bowl[0] < length < np.inf and wall < 0.5 * min(bowl)):
+        raise LimpetError(
+            f"spoon length = {length:g} m, wall = {wall:g} m: expected more than the bowl's length "
+            f"{bowl[0]:g} m, and a wall below half its depth"
+        )
+    ball = Manifold.sphere(1.0, _sides("spoon", sides))
+    half = np.array([0.5 * bowl[0], 0.5 * bowl[1], bowl[2]])
+    dish = (ball.scale(tuple(half)) - ball.scale(tuple(half - wall))).translate(
+        (length - half[0], 0.0, 0.5 * handle[1])
+    )
+    dish = dish.trim_by_plane((0.0, 0.0, -1.0), -0.5 * handle[1])
+    bar = Manifold.cube((length - bowl[0] + 2.0 * wall, *handle))
+    return RigidShape("spoon", *arrays(dish + bar.translate((0.0, -handle[0] / 2, -handle[1] / 2))))
+
+
 def _sides(name: str, sides: int) -> int:
     if sides < 6:
         raise LimpetError(f"{name} sides = {sides}: expected 6 or more")

@@ -27,6 +27,7 @@ Array = np.ndarray
 LARGE = 0.01  # of a pair's area: a polygon above it counts by three points a triangle, else by one
 BEHIND = 0.5  # of a pair's force where the pressure falls on approach: it is past the middle
 FLAT = 1.0  # [m] over which the pressure doubles at the slowest
+CREEP = 1e-6  # [m/s] of a point that friction as large as its normal force holds
 FAN = 64  # points of one polygon, at most
 
 
@@ -63,6 +64,14 @@ class Patches:
         """(m,) u that the points ask for [m/s], and how they give way [m/s/N]."""
         stiffness = h * self.rise + self.pressure * self.damping  # [Pa s/m]
         return self.pressure / stiffness, 1.0 / (self.area * stiffness)
+
+    def creeping(self) -> Array:
+        """(m,) [m/s/N] how fast the points creep under the friction that holds them.
+
+        F regularises Coulomb's law. Here it takes hardly more than what says how points that carry
+        one load share it: without any, the solver goes from one way of sharing to the next.
+        """
+        return CREEP / (self.area * self.pressure)
 
     @staticmethod
     def none() -> Patches:

@@ -190,6 +190,11 @@ _CATALOGUE = {
             "limpet.scenes.bolt",
             "a wrench turns a bolt, and its thread takes it into a nut",
         ),
+        SceneEntry(
+            "mug-grip", "limpet.scenes.grips", "two jaws squeeze a mug, lift it and shake it"
+        ),
+        SceneEntry("spoon", "limpet.scenes.grips", "two boxes hold a spoon and shake it"),
+        SceneEntry("chopsticks", "limpet.scenes.grips", "two sticks hold a soft ball and shake it"),
     )
 }
 _RECIPES: dict[str, _Recipe] = {}

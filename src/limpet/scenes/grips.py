@@ -1,0 +1,145 @@
+"""F VIII-B: jaws and a mug, boxes and a spoon, chopsticks and a soft ball; all are shaken."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from limpet.bodies.motion import Path, path
+from limpet.geometry.objects import mug, spoon
+from limpet.geometry.rotation import rotation_matrix
+from limpet.pressure_field.catalogue import box, capsule, floor, rigid, sphere
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import Angle, Length, Mass, NotNegative, Positive, Pressure, Time
+from limpet.world import World
+
+SAMPLES = 24  # of a period of the shake
+SIDES = ((-1.0, "left"), (1.0, "right"))  # of the plane y = 0
+RADIUS = 0.04  # [m] of the mug
+JAW = 0.03, 0.01, 0.03  # [m] along x, y, z
+APART = 5e-4  # [m] between an open jaw and what it takes
+HANDLE = 3e-3, 8e-3  # [m] of the spoon, across and up
+
+
+class GripParameters(SceneParameters):
+    """Something is held, lifted and shaken."""
+
+    h: Time = 0.005
+    friction: float = Field(0.5, ge=0.0, description="of what holds on what is held")
+    dissipation: NotNegative[Time] = Field(0.02, description="of the compliant bodies (F eq 3)")
+    lift: NotNegative[Length] = Field(0.0, description="before the shake")
+    lifting: Positive[Time] = Field(0.3, description="that lifting takes")
+    shake: NotNegative[Length] = Field(5e-3, description="of the holder to either side, along x")
+    shakes: float = Field(3.0, gt=0.0, description="of them in a second")
+
+    def way(self, side: float, closing: float = 0.0, close: float = 0.0) -> Path:
+        """One holder's: towards the other by `close` [m] in `closing` [s], up, and to and fro."""
+        stations = [(0.0, (0.0, 0.0, 0.0))]
+        at = -side * close
+        if close > 0.0:
+            stations.append((closing, (0.0, at, 0.0)))
+        for u in np.arange(1, SAMPLES + 1) / SAMPLES:  # it starts and stops smoothly
+            height = 0.5 * self.lift * (1.0 - np.cos(np.pi * u))
+            stations.append((closing + u * self.lifting, (0.0, at, height)))
+        start = closing + self.lifting
+        left = max(self.duration - start, 0.0) * self.shakes
+        for phase in np.arange(1, np.ceil(left * SAMPLES) + 1) / SAMPLES:  # and gets going in one
+            along = self.shake * np.sin(2.0 * np.pi * phase) * min(phase, 1.0)
+            stations.append((start + phase / self.shakes, (along, at, self.lift)))
+        return path(stations)
+
+
+class MugGripParameters(GripParameters):
+    duration: Time = 5.6
+    lift: NotNegative[Length] = Field(0.05, description="before the shake")
+    mass: Positive[Mass] = Field(0.3, description="of the mug")
+    squeeze: Positive[Length] = Field(5e-4, lt=4e-3, description="of each jaw")
+    modulus: Positive[Pressure] = Field(1e6, description="of the jaws and the floor")
+    closing: Positive[Time] = Field(0.2, description="that the jaws take to close")
+
+
+@scene(
+    "mug-grip",
+    "two jaws squeeze a mug, lift it and shake it",
+    MugGripParameters,
+    expect="the mug is lifted, and stays where it is between the jaws as they shake",
+)
+def mug_grip(p: MugGripParameters) -> World:
+    """A mug stands on the floor. Two jaws close on it, lift it, and go to and fro with it."""
+    world = World(friction=p.friction)
+    body = world.add_rigid(rigid(mug(RADIUS)), p.mass, name="mug")
+    ground = world.add_rigid(floor(0.3, p.modulus, 0.01), 1.0, fixed=True)
+    world.set_contact(body, ground, "pressure fields", p.dissipation)
+    for side, name in SIDES:
+        at = 0.0, side * (RADIUS + 0.5 * JAW[1] + APART), 0.045
+        jaw = world.add_rigid(box(*JAW, p.modulus), 0.1, name=f"{name} jaw", position=at)
+        world.drive(jaw, p.way(side, p.closing, APART + p.squeeze))
+        world.set_contact(body, jaw, "pressure fields", p.dissipation)
+    world.watch("mug", body)
+    return world
+
+
+class SpoonParameters(GripParameters):
+    duration: Time = 5.4
+    lift: NotNegative[Length] = Field(0.03, description="before the shake")
+    mass: Positive[Mass] = Field(0.03, description="of the spoon")
+    squeeze: Positive[Length] = Field(4e-4, lt=4e-3, description="of each box")
+    modulus: Positive[Pressure] = Field(1e6, description="of the boxes")
+    grip: Positive[Length] = Field(0.07, description="from the handle's end to the boxes")
+
+
+@scene(
+    "spoon",
+    "two boxes hold a spoon and shake it",
+    SpoonParameters,
+    expect="friction over the patches holds the spoon level, off its centre of mass",
+)
+def spoon_between_boxes(p: SpoonParameters) -> World:
+    """Two boxes hold a spoon by its handle, lift it, and go to and fro with it."""
+    world = World(friction=p.friction)
+    body = world.add_rigid(
+        rigid(spoon(handle=HANDLE)), p.mass, name="spoon", position=(-p.grip, 0.0, 0.0)
+    )
+    for side, name in SIDES:
+        at = 0.0, side * (0.5 * HANDLE[0] + 0.5 * JAW[1] - p.squeeze), 0.0
+        block = world.add_rigid(box(*JAW, p.modulus), 0.1, name=f"{name} box", position=at)
+        world.drive(block, p.way(side))
+        world.set_contact(body, block, "pressure fields", p.dissipation)
+    world.watch("spoon", body)
+    return world
+
+
+class ChopsticksParameters(GripParameters):
+    duration: Time = 5.4
+    lift: NotNegative[Length] = Field(0.03, description="before the shake")
+    mass: Positive[Mass] = Field(8e-3, description="of the ball")
+    radius: Positive[Length] = Field(0.012, description="of the ball")
+    modulus: Positive[Pressure] = Field(2e5, description="of the ball")
+    squeeze: Positive[Length] = Field(1.5e-3, description="of each stick")
+    stick: Positive[Length] = Field(3e-3, description="radius of a stick")
+    angle: Angle = Field(0.08, description="of each stick to the x axis; they meet at the tips")
+
+
+@scene(
+    "chopsticks",
+    "two sticks hold a soft ball and shake it",
+    ChopsticksParameters,
+    expect="the ball stays between the sticks",
+)
+def chopsticks(p: ChopsticksParameters) -> World:
+    """Two sticks hold a soft ball near their tips, lift it, and go to and fro with it."""
+    world = World(friction=p.friction)
+    body = world.add_rigid(sphere(p.radius, p.modulus), p.mass, name="ball")
+    stick = rigid(capsule(p.stick, 0.15, p.modulus, edge=0.4 * p.stick))
+    along = rotation_matrix(np.array([0.0, 1.0, 0.0]), 0.5 * np.pi)  # z to x
+    for side, name in SIDES:
+        slant = rotation_matrix(np.array([0.0, 0.0, 1.0]), -side * p.angle)
+        away = p.radius + p.stick - p.squeeze
+        at = slant @ [-0.065, side * away, 0.0]
+        held = world.add_rigid(
+            stick, 0.01, name=f"{name} stick", position=at, rotation=slant @ along
+        )
+        world.drive(held, p.way(side))
+        world.set_contact(body, held, "pressure fields", p.dissipation)
+    world.watch("ball", body)
+    return world
