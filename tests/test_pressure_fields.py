@@ -8,7 +8,7 @@ import pytest
 import limpet as lp
 from limpet.bodies.rigid import RigidBody
 from limpet.geometry.rotation import rotation_matrix
-from limpet.pressure_field.patches import FieldPair, find_patches
+from limpet.pressure_field.patches import CREEP, FieldPair, find_patches
 from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import wrench
 
@@ -84,6 +84,14 @@ def test_a_box_slips_at_the_angle_of_friction(factor, slips):
     speed_gained = 0.01 * mu * g  # at least, by a slope 3 % too steep, in one second
     assert (way > 0.1 * speed_gained * 0.2) == slips
     assert slips or abs(way) < 1e-6
+
+
+def test_what_friction_holds_creeps_by_a_micrometre_a_second_at_most():
+    tilted = (9.81 * np.sin(0.2), 0.0, -9.81 * np.cos(0.2))  # friction is 0.2 of the normal force
+    box = lp.fields.box(0.06, 0.06, 0.03, MODULUS)
+    _, reports = run(on_floor(box, 0.2, 0.015, gravity=tilted), 0.8)
+    way = reports[-1].watched["body_x"] - reports[-101].watched["body_x"]  # over 0.2 s
+    assert way / 0.2 == pytest.approx(CREEP * np.tan(0.2), rel=0.05)
 
 
 def test_balls_that_meet_keep_their_momentum():
