@@ -64,7 +64,9 @@ def test_a_ball_sinks_as_deep_as_its_weight_asks_for():
 def test_the_points_of_a_patch_add_up_to_its_wrench():
     a, b = lp.fields.sphere(0.05, MODULUS).field, lp.fields.box(0.2, 0.2, 0.1, 3e5).field
     pose = rotation_matrix(np.array([1.0, 2.0, 3.0]), 0.4), np.array([0.01, 0.02, 0.094])
-    patches, (surface,) = find_patches([FieldPair(0, 1, a, b, 0.0, "a and b")], [pose, IDENTITY])
+    patches, (surface,) = find_patches(
+        [FieldPair(0, 1, a, b, 0.0, ("a", "b"))], {0: pose, 1: IDENTITY}
+    )
     force = patches.normal * (patches.area * patches.pressure)[:, None]
     expected = wrench(surface, np.zeros(3))
     np.testing.assert_allclose(force.sum(axis=0), expected.force, rtol=1e-12, atol=1e-13)
@@ -175,7 +177,7 @@ def test_two_rigid_shapes_touch_by_points_unless_told_otherwise():
         lp.fields.rigid(lp.shapes.box(0.06, 0.05, 0.04)), 0.2, position=(0, 0, 0.0401)
     )
     floor = world.add_rigid(lp.fields.floor(), 1.0, fixed=True)
-    assert world.touch_by_points(box.name, floor.name)
+    assert world.pairing.by_points(box.name, floor.name)
     world.set_contact(box, floor, "pressure fields")
     with pytest.raises(lp.LimpetError, match="both bodies are rigid"):
         lp.Simulation(world).step()

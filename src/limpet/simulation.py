@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
 from limpet.cavity.keeper import AirBook, CavityKeeper, Finder, Trapped
@@ -20,13 +19,14 @@ from limpet.cavity.taps import Tap
 from limpet.collision.contacts import EDGE_EDGE, Contacts
 from limpet.collision.detect import collider
 from limpet.collision.keeper import ContactKeeper
-from limpet.constraints.rows import Carried, PatchRows, contact_forces, patch_rows
+from limpet.constraints.rows import contact_forces, patch_rows
+from limpet.controls import Controls
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
 from limpet.geometry.shapes import RigidShape
-from limpet.pressure_field.patches import Patches, find_patches
-from limpet.pressure_field.surface import ContactSurface, Pose, joined_triangles
-from limpet.pressure_field.wrench import area
-from limpet.report import CavityReport, PatchReport, SectionFrame, StepReport
+from limpet.pressure_field.keeper import FieldKeeper, Met
+from limpet.pressure_field.patches import Patches
+from limpet.pressure_field.surface import ContactSurface, joined_triangles
+from limpet.report import CavityReport, SectionFrame, StepReport
 from limpet.response import Answer, Between, Response
 from limpet.settings import Settings
 from limpet.solver.warm_start import Memory
@@ -58,14 +58,14 @@ class Snapshot:
     contacts: Contacts  # that the last step was solved for
     forces: Array  # (k, 3) [N] of these, on their first body
     contact_points: Array  # (k, 3) [m]
-    patch_points: Array  # (m, 3) [m] of pressure fields, where they were
+    patches: Patches  # of pressure fields, where they were
     patch_forces: Array  # (m, 3) [N] on their first body
     near: Contacts  # within the alarm distance now
     cavities: tuple[Trapped, ...]  # each with its mesh, air and pressure
     surfaces: tuple[ContactSurface, ...]  # on which pressure fields met as the last step began
 
 
-class Simulation:
+class Simulation(Controls):
     """Steps a World. `for report in sim.run(duration)`, or `sim.step()` by hand.
 
     h [s] is the time step, 10 ms in the papers; `settings` say how a step is computed.
@@ -87,10 +87,11 @@ class Simulation:
             (a, b)
             for k, a in enumerate(order)
             for b in order[k + 1 :]
-            if world.touch_by_points(names[a], names[b])
+            if world.pairing.by_points(names[a], names[b])
         ]
-        friction = np.array([[world.friction_between(a, b) for b in names] for a in names])
-        self._fields = world.field_pairs(names)
+        between = world.pairing.friction_between
+        friction = np.array([[between(a, b) for b in names] for a in names])
+        self._fields = FieldKeeper(world.pairing.field_pairs(names), self.bodies, self.offset)
         self._touch = ContactKeeper(
             self._colliders, pairs, np.array([b.movable for b in self.bodies]), self.offset,
             max(self.settings.alarm, 1.2 * self.settings.sealing), self.settings.every_contact,
@@ -113,8 +114,7 @@ class Simulation:
         self._memory = Memory.empty()
         self._edges = self._contacts = Contacts.none()
         self._forces = np.zeros((0, 3))
-        self._patches: tuple[Patches, Array, list[ContactSurface]]
-        self._patches = Patches.none(), np.zeros((0, 3)), []
+        self._met, self._patch_forces = Met(), np.zeros((0, 3))
         self._pull = np.zeros((int(self.offset[-1]), 3))  # [N] on the vertices, from outside
         self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
@@ -151,7 +151,7 @@ class Simulation:
         before = [b.momentum() for b in self.bodies]
         last_velocity = self._surface_velocities()
         x, contacts = self._ahead or self._detect()  # at x, found at the end of the last step
-        patches, surfaces = find_patches(self._fields, self._poses())  # F
+        met = self._fields.find()  # F
         clock.lap("collision")
 
         for body in self.bodies:  # P eq 1
@@ -171,12 +171,12 @@ class Simulation:
         contacts = self._touch.effective(contacts)
         contacts = self._touch.with_more(contacts, self._touch.still_crossing(self._edges, x))
         solved, looked = self._touch.soon(contacts, last_velocity, h), 0.0
-        rows = self._patch_rows(patches)
+        rows = patch_rows(met.a, met.b, met.patches.normal)
         when = f"step {self.steps + 1} at {self.time:.4g} s"
         for attempt in range(1 + RETRIES):
             # V' while H still stands for where the bodies are: a rigid one turns as it advances
             answer = self._response(
-                x, free, self._pull, Between(contacts, patches, rows, cavities), solved,
+                x, free, self._pull, Between(contacts, met.patches, rows, cavities), solved,
                 self._memory, when, self.steps % 10 == 0, clock.lap,
             )  # fmt: skip
             self._memory = answer.memory
@@ -203,7 +203,7 @@ class Simulation:
             solved = needed | self._touch.soon(contacts, last_velocity, h)
 
         used, multipliers = answer.contacts, answer.solution.multipliers
-        k = 3 * (len(used) + len(patches))
+        k = 3 * (len(used) + len(met.patches))
         self._air, gas = self._cavities.close(
             self._air, multipliers[k:] + world.atmosphere.pressure,
             answer.rates[k : len(multipliers)], h, used, answer.pressed,
@@ -211,8 +211,8 @@ class Simulation:
         self._contacts = used
         self._edges = used.take((answer.pressed > 0.0) & (used.kind == EDGE_EDGE))
         self._forces = contact_forces(used.normal, multipliers)
-        forces = contact_forces(patches.normal, multipliers[3 * len(used) :])
-        self._patches = patches, forces, surfaces
+        self._met = met
+        self._patch_forces = contact_forces(met.patches.normal, multipliers[3 * len(used) :])
         self.steps += 1
         self.time = self.steps * h
         clock.lap("correct")
@@ -223,39 +223,6 @@ class Simulation:
         where = [b.surface_positions() for b in self.bodies]
         velocities = [b.surface_velocities() for b in self.bodies]
         return np.concatenate(where), self._touch.find(where, velocities, self.h, reach)
-
-    def _poses(self) -> list[Pose]:
-        """Of the bodies' pressure fields; without meaning where there is none."""
-        out = []
-        for body in self.bodies:
-            spec = self.world.specs[body.name]
-            r, t = body.pose() if isinstance(body, RigidBody) else (np.eye(3), np.zeros(3))
-            turn, shift = getattr(spec, "field_pose", (np.eye(3), np.zeros(3)))
-            out.append((r @ turn, r @ shift + t))
-        return out
-
-    def _patch_rows(self, patches: Patches) -> PatchRows:
-        def carried(which: Array) -> Carried:
-            first, weights = np.zeros(len(which), np.int32), np.zeros((len(which), 4))
-            for i in np.unique(which).tolist():
-                body, own = self.bodies[i], which == i
-                assert isinstance(body, RigidBody)
-                first[own] = self.offset[i] + body.frame
-                weights[own] = body.frame_weights(patches.point[own])
-            return Carried(first, weights)
-
-        return patch_rows(carried(patches.body_a), carried(patches.body_b), patches.normal)
-
-    def _patch_reports(self) -> tuple[PatchReport, ...]:
-        found, (patches, forces, surfaces) = [], self._patches
-        for pair, surface in zip(self._fields, surfaces):
-            if len(surface):
-                own = (patches.body_a == pair.a) & (patches.body_b == pair.b)
-                names = self.bodies[pair.a].name, self.bodies[pair.b].name
-                fx, fy, fz = forces[own].sum(axis=0).tolist()
-                highest = float(surface.corner_pressure.max())
-                found.append(PatchReport(names, (fx, fy, fz), area(surface)[0], highest))
-        return tuple(found)
 
     def _elastic(self) -> Array:
         """(bodies, 2) energy [J] and volume [m^3] of the soft bodies, if a limit asks for them."""
@@ -325,7 +292,8 @@ class Simulation:
             max_penetration=max(0.0, -float(gap.min())) if len(gap) else 0.0,
             cavities=gas, drives=drives, balance_error=worst,
             air_error=self._air.error, remeshed=remeshed, watched=self.watched(),
-            grippers=self._cavities.grippers(self._air, h), patches=self._patch_reports(),
+            grippers=self._cavities.grippers(self._air, h),
+            patches=self._fields.reports(self._met, self._patch_forces),
         )  # fmt: skip
 
     def watched(self) -> dict[str, float]:
@@ -373,7 +341,7 @@ class Simulation:
         self.steps, self.time = state.step, state.step * self.h
         self._air, self._memory, self._edges = state.air, state.memory, state.edges
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
-        self._patches = Patches.none(), np.zeros((0, 3)), []
+        self._met, self._patch_forces = Met(), np.zeros((0, 3))
         self._ahead = None
 
     def shape(self, name: str) -> RigidShape:
@@ -383,52 +351,6 @@ class Simulation:
         bodies = self.section_frame("").bodies
         x, triangles = next((x, t) for own, x, t in bodies if own == name)
         return RigidShape(name, x.copy(), triangles)
-
-    def pull(self, body: str, vertex: int, force: Sequence[float] | Array) -> None:
-        """Pull on a vertex of a body's collision surface with `force` (3,) [N], from now on.
-
-        It acts as gravity does, before contacts and air are solved. A force of 0 lets go.
-        """
-        names = [b.name for b in self.bodies]
-        if body not in names:
-            raise LimpetError(f"pull on '{body}': there is no such body{suggest(body, names)}")
-        i, f = names.index(body), np.asarray(force, dtype=float)
-        if not 0 <= vertex < self.bodies[i].n_surface:
-            raise LimpetError(
-                f"pull on '{body}' at vertex {vertex}: expected 0 to {self.bodies[i].n_surface - 1}"
-            )
-        if f.shape != (3,) or not np.all(np.isfinite(f)):
-            raise LimpetError(f"pull on '{body}': force = {force}: expected three finite numbers")
-        if not self.bodies[i].movable:
-            raise LimpetError(f"pull on '{body}': it is fixed or driven, so no force moves it")
-        self._pull[self.offset[i] + vertex] = f
-
-    def let_go(self) -> None:
-        """End every pull."""
-        self._pull[:] = 0.0
-
-    def set_leak(self, rate: float) -> None:
-        """Let `rate` [mol/s] leak into cavities from now on; not where a body breathes itself."""
-        if not 0.0 <= rate < np.inf:
-            raise LimpetError(f"leak = {rate:g} mol/s: expected 0 or more")
-        self._cavities = replace(self._cavities, otherwise=Breath(leak=rate))
-
-    def set_vacuum(self, vacuum: float) -> None:
-        """Let every vacuum line pull `vacuum` [Pa] below the atmosphere from now on."""
-        if not 0.0 < vacuum <= self.world.atmosphere.pressure:
-            raise LimpetError(
-                f"vacuum = {vacuum:g} Pa: expected above 0, at most the atmosphere's pressure"
-            )
-        if not self._cavities.taps:
-            raise LimpetError("vacuum: this world has no vacuum line")
-        self._cavities = replace(
-            self._cavities, taps=tuple(tap.asked_for(vacuum) for tap in self._cavities.taps)
-        )
-
-    @property
-    def vacuum(self) -> float | None:
-        """[Pa] the deepest that a vacuum line is asked for; None: there is no line."""
-        return max((tap.source.end_vacuum for tap in self._cavities.taps), default=None)
 
     def snapshot(self) -> Snapshot:
         """Where everything is now: arrays of the simulation itself, to be read and not kept."""
@@ -441,8 +363,8 @@ class Simulation:
             positions=x, walls=self._cavities.walls, contacts=c, near=near, forces=self._forces,
             contact_points=np.einsum("kj,kji->ki", c.weights_a, carried),
             cavities=self._air.cavities,
-            patch_points=self._patches[0].point, patch_forces=self._patches[1],
-            surfaces=tuple(self._patches[2]),
+            patches=self._met.patches, patch_forces=self._patch_forces,
+            surfaces=self._met.surfaces,
         )  # fmt: skip
 
     def section_frame(self, label: str) -> SectionFrame:
@@ -460,7 +382,7 @@ class Simulation:
         none = np.zeros((0, 3))
         return SectionFrame(
             label=label, time=self.time, bodies=bodies,
-            contacts=np.concatenate([now.contact_points, now.patch_points]),
+            contacts=np.concatenate([now.contact_points, now.patches.point]),
             forces=np.concatenate([now.forces, now.patch_forces]),
             cavity_points=cavity_positions(largest.mesh, x) if largest else none,
             cavity_triangles=largest.mesh.triangles if largest else none.astype(np.int32),
@@ -471,7 +393,7 @@ class Simulation:
             ),
             soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody)),
             fixed=frozenset(n for n, s in self.world.specs.items() if getattr(s, "fixed", False)),
-            patches=joined_triangles(self._patches[2]) if self._fields else None,
+            patches=joined_triangles(now.surfaces) if self._fields.pairs else None,
         )  # fmt: skip
 
 

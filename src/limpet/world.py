@@ -20,14 +20,11 @@ from limpet.errors import LimpetError, require_positive, suggest
 from limpet.geometry.check import check_apart, check_surface, has_hollow
 from limpet.geometry.shapes import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.surface import Surface, with_points
+from limpet.pairing import Pairing
 from limpet.pressure_field.catalogue import FieldShape
-from limpet.pressure_field.fields import Body as Field
-from limpet.pressure_field.patches import FieldPair
-from limpet.pressure_field.surface import is_compliant
 from limpet.specs import Anchors, Connection, Region, RigidSpec, SoftSpec, Spec, TieSpec
 
 Vector = Sequence[float] | Array
-CONTACT_MODELS = ("points", "pressure fields")
 
 
 class World:
@@ -48,7 +45,6 @@ class World:
         self.gravity = np.asarray(gravity, dtype=float)
         if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
             raise LimpetError(f"gravity = {gravity}: expected three finite numbers [m/s^2]")
-        self.friction = _friction(friction)
         self.atmosphere = atmosphere or Atmosphere()
         if not 0.0 <= leak < np.inf:
             raise LimpetError(f"leak = {leak:g} mol/s: expected 0 or more")
@@ -59,9 +55,7 @@ class World:
         self.connections: dict[str, Connection] = {}  # by body
         self.watched: dict[str, Region] = {}
         self.ties: list[TieSpec] = []
-        self._pair_friction: dict[frozenset[str], float] = {}
-        self._no_contact: set[frozenset[str]] = set()
-        self._contact_model: dict[frozenset[str], tuple[str, float]] = {}
+        self.pairing = Pairing(self.specs, friction)
 
     def add_soft(
         self,
@@ -210,62 +204,19 @@ class World:
 
     def ignore(self, one: Spec, other: Spec) -> None:
         """Let two bodies pass through each other: no contact, no cavity between them."""
-        self._no_contact.add(frozenset((one.name, other.name)))
+        self.pairing.ignore(one.name, other.name)
 
-    def may_touch(self, one: str, other: str) -> bool:
-        """Whether two bodies, by name, have anything to do with each other."""
-        solid = self.specs[one].collides and self.specs[other].collides
-        return solid and frozenset((one, other)) not in self._no_contact
+    def set_friction(self, one: Spec, other: Spec, mu: float) -> None:
+        """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
+        self.pairing.set_friction(one.name, other.name, mu)
 
-    def set_contact(
-        self, one: Spec, other: Spec, model: str, dissipation: float | None = None
-    ) -> None:
+    def set_contact(self, one: Spec, other: Spec, model: str, dissipation: float = 0.0) -> None:
         """How two bodies touch: by "points" of their surfaces, or by their "pressure fields".
 
         dissipation [s]: of pressure fields (F eq 3), by how much their pressure rises with the
-        rate of the extent; none unless given.
+        rate of the extent.
         """
-        names = one.name, other.name
-        if model not in CONTACT_MODELS:
-            raise LimpetError(f"contact model = '{model}'{suggest(model, CONTACT_MODELS)}")
-        if model == "pressure fields":
-            for spec in (one, other):
-                if not isinstance(spec, RigidSpec) or spec.field is None:
-                    raise LimpetError(
-                        f"contact of '{names[0]}' and '{names[1]}': '{spec.name}' has no pressure "
-                        "field; make it with limpet.fields"
-                    )
-        if dissipation is not None and not 0.0 <= dissipation < np.inf:
-            raise LimpetError(f"dissipation = {dissipation:g} s: expected 0 or more")
-        self._contact_model[frozenset(names)] = model, dissipation or 0.0
-
-    def touch_by_points(self, one: str, other: str) -> bool:
-        """Whether two bodies, by name, meet with the points of their surfaces."""
-        return self.may_touch(one, other) and self._fields_of(one, other) is None
-
-    def field_pairs(self, names: Sequence[str]) -> list[FieldPair]:
-        """The pairs of bodies that meet with their pressure fields, by number."""
-        pairs = []
-        for i, one in enumerate(names):
-            for j in range(i + 1, len(names)):
-                found = self._fields_of(one, names[j])
-                if found is not None and self.may_touch(one, names[j]):
-                    _, dissipation = self._contact_model.get(frozenset((one, names[j])), ("", 0.0))
-                    label = f"'{one}' and '{names[j]}'"
-                    pairs.append(FieldPair(i, j, *found, dissipation, label))
-        return pairs
-
-    def _fields_of(self, one: str, other: str) -> tuple[Field, Field] | None:
-        """The fields that two bodies touch by, if they do."""
-        a, b = self.specs[one], self.specs[other]
-        model, _ = self._contact_model.get(frozenset((one, other)), (None, 0.0))
-        if not (isinstance(a, RigidSpec) and isinstance(b, RigidSpec)) or model == "points":
-            return None
-        if a.field is None or b.field is None:
-            return None
-        if model is None and not (is_compliant(a.field) or is_compliant(b.field)):
-            return None
-        return a.field, b.field
+        self.pairing.set_contact(one, other, model, dissipation)
 
     def breathe(self, body: Spec, breath: Breath) -> None:
         """How every cavity with a wall on `body` leaks or is fed, instead of the world's leak.
@@ -361,13 +312,6 @@ class World:
         bodies = dict.fromkeys(region.body for region in regions if region.name is not None)
         return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
 
-    def set_friction(self, one: Spec, other: Spec, mu: float) -> None:
-        """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
-        self._pair_friction[frozenset((one.name, other.name))] = _friction(mu)
-
-    def friction_between(self, one: str, other: str) -> float:
-        return self._pair_friction.get(frozenset((one, other)), self.friction)
-
     def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface], Ties]:
         """The bodies, ready to step, the topology of their collision surfaces, and what ties them.
 
@@ -403,7 +347,7 @@ class World:
                 bodies.append(
                     RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion, own, framed)
                 )
-        check_apart(placed, self.touch_by_points)
+        check_apart(placed, self.pairing.by_points)
         self._check_lines(placed)
         return bodies, surfaces, anchors.ties([b.name for b in bodies], surfaces)
 
@@ -411,7 +355,7 @@ class World:
         """Refuse a line on a body round which no air can be trapped."""
         hollow = [name for name, x, t in placed if self.connections and has_hollow(x, t)]
         for name in self.connections:
-            if not any(name == other or self.may_touch(name, other) for other in hollow):
+            if not any(name == other or self.pairing.may_touch(name, other) for other in hollow):
                 raise LimpetError(
                     f"connect on '{name}': neither it nor what it can touch has an inner surface "
                     "to hold a vacuum; connect a cup, or what a cup stands on"
@@ -427,12 +371,6 @@ class World:
         if name in self.specs:
             raise LimpetError(f"name = '{name}': the world has a body of that name already")
         return name
-
-
-def _friction(mu: float) -> float:
-    if not 0.0 <= mu < np.inf:
-        raise LimpetError(f"friction = {mu:g}: expected 0 or more")
-    return float(mu)
 
 
 def _place(points: Array, position: Vector, rotation: Array | None) -> Array:

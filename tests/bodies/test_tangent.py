@@ -43,12 +43,12 @@ def swing(body, steps):
 def test_a_swinging_beam_goes_where_it_would_with_a_new_matrix_in_each_step(damping):
     (anew, all_steps), (kept, some) = (
         swing(beam(0.0, damping), 400),
-        swing(beam(0.01, damping), 400),
+        swing(beam(0.008, damping), 400),
     )
     assert all_steps == 400
     assert some < 250
     drop = anew[0] - anew[-1]
-    assert np.abs(kept - anew).max() < 0.02 * drop  # in a beam as slender and as soft as this
+    assert np.abs(kept - anew).max() < 0.01 * drop
     assert abs(kept[-1] - anew[-1]) < 1e-4 * drop
 
 
@@ -69,7 +69,7 @@ def test_a_body_comes_to_rest_where_its_forces_balance(element):
 
 
 def test_a_state_brings_its_matrix_along():
-    body, other = beam(0.01), beam(0.01)
+    body, other = beam(0.008), beam(0.008)
     swing(body, 150)
     state = body.get_state()
     assert not np.array_equal(state["tangent_x"], state["x"])  # it is an older one
@@ -78,7 +78,7 @@ def test_a_state_brings_its_matrix_along():
 
 
 def test_a_state_before_the_first_step_has_none():
-    body = beam(0.01)
+    body = beam(0.008)
     first = body.get_state()
     once = swing(body, 30)[0]
     body.set_state(first)
@@ -130,7 +130,7 @@ def test_change_is_that_of_the_deformation_gradient():
         assert not changed(block, u, 1.001 * largest)
 
 
-@pytest.mark.parametrize(("angle", "serves"), [(0.006, True), (0.008, False)])
+@pytest.mark.parametrize(("angle", "serves"), [(0.005, True), (0.006, False)])
 def test_a_turn_counts_and_a_shift_does_not(angle, serves):
     body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     body.free_velocity(H, np.zeros(3), 0.0)

@@ -24,7 +24,7 @@ def angle(simulation: Simulation) -> float:
 
 def scrubbing_torque(simulation: Simulation) -> float:
     """[N m] that friction about the pinch axis can hold: mu p r over the patches of now."""
-    patches = simulation._patches[0]
+    patches = simulation.snapshot().patches
     r = np.hypot(patches.point[:, 0], patches.point[:, 2])
     return float(np.sum(MU * patches.area * patches.pressure * r))
 

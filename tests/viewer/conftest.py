@@ -22,6 +22,24 @@ def small():
     return dict(SMALL)
 
 
+@pytest.fixture(scope="session")
+def filmed(small):
+    """Records the ground scene into a folder, for so long, with so many moments at most."""
+    from limpet.record.film import Camera
+    from limpet.scenes.registry import load
+
+    def film(folder, duration, most):
+        scene = load("ground", {**small, "duration": duration})
+        simulation = scene.simulation()
+        camera = Camera(simulation, scene.name, scene.summary, most)
+        for report in simulation.run(scene.duration):
+            camera.add(report)
+        camera.save(folder)
+        return folder
+
+    return film
+
+
 @pytest.fixture(scope="module")
 def server(small):
     from limpet.viewer.server import Server

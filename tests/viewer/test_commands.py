@@ -10,8 +10,6 @@ import urllib.request
 import pytest
 
 import limpet.cli
-from limpet.record.film import Camera
-from limpet.scenes.registry import load
 
 COMMANDS = [c.name or c.callback.__name__ for c in limpet.cli.app.registered_commands]
 PROGRAM = [sys.executable, "-m", "limpet"]
@@ -72,13 +70,8 @@ def test_view_serves_a_scene_and_ends_with_ctrl_c(small):
     assert "Traceback" not in said
 
 
-def test_a_run_is_replayed_and_viewed(tmp_path, small):
-    scene = load("ground", {**small, "duration": "0.2 s"})
-    simulation = scene.simulation()
-    camera = Camera(simulation, scene.name, scene.summary, 10)
-    for report in simulation.run(scene.duration):
-        camera.add(report)
-    camera.save(tmp_path)
+def test_a_run_is_replayed_and_viewed(tmp_path, filmed):
+    filmed(tmp_path, "0.2 s", 10)
     done = limpet_("replay", str(tmp_path), "--out", str(tmp_path / "a" / "b.html"))
     assert done.returncode == 0, done.stderr
     assert "Three.js Authors" in (tmp_path / "a" / "b.html").read_text(encoding="utf-8")

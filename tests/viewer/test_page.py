@@ -10,7 +10,6 @@ import pytest
 
 import limpet as lp
 from limpet.record.film import Camera
-from limpet.scenes.registry import load
 from limpet.viewer.page_files import three_path
 from limpet.viewer.replay import write_replay
 from limpet.viewer.server import BUSY
@@ -184,15 +183,8 @@ def test_a_crash_and_a_second_page_are_lines_on_the_page(server, seen, chromium)
 
 
 @pytest.fixture(scope="module")
-def run_folder(tmp_path_factory, small):
-    folder = tmp_path_factory.mktemp("run")
-    scene = load("ground", {**small, "duration": "0.8 s"})
-    simulation = scene.simulation()
-    camera = Camera(simulation, scene.name, scene.summary, 40)
-    for report in simulation.run(scene.duration):
-        camera.add(report)
-    camera.save(folder)
-    return folder
+def run_folder(tmp_path_factory, filmed):
+    return filmed(tmp_path_factory.mktemp("run"), "0.8 s", 40)
 
 
 def test_the_replay_opens_from_disk(run_folder, seen):

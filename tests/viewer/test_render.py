@@ -6,22 +6,13 @@ import pytest
 from PIL import Image
 
 from limpet.errors import LimpetError
-from limpet.record.film import Camera
-from limpet.scenes.registry import load
 from limpet.viewer import chromium
 from limpet.viewer.render import render_run
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, small):
-    folder = tmp_path_factory.mktemp("run")
-    scene = load("ground", {**small, "duration": "0.4 s"})
-    simulation = scene.simulation()
-    camera = Camera(simulation, scene.name, scene.summary, 1000)
-    for report in simulation.run(scene.duration):
-        camera.add(report)
-    camera.save(folder)
-    return folder
+def folder(tmp_path_factory, filmed):
+    return filmed(tmp_path_factory.mktemp("run"), "0.4 s", 1000)
 
 
 def colours(path):

@@ -58,7 +58,7 @@ class Fem:
     mass: str = "lumped"  # or "consistent"
     deviatoric: str = "implicit"  # or "explicit"
     stabilisation: float = 1.0  # share of Dohrmann and Bochev's
-    reuse: float = 0.01  # change of the deformation gradient, at most
+    reuse: float = 0.008  # change of the deformation gradient, at most
 
     def __post_init__(self) -> None:
         _one_of("rotation", self.rotation, [r for r in ROTATIONS if r != "none"])

@@ -224,8 +224,8 @@ class SoftBody:
         made = self._tangent
         return {
             "x": self.x.copy(), "v": self.v.copy(), "p": self.p.copy(),
-            "tangent_x": made.x.copy() if made else np.full_like(self.x, np.nan),
-            "tangent_p": made.p.copy() if made else np.full_like(self.p, np.nan),
+            "tangent_x": made.x if made else np.full_like(self.x, np.nan),
+            "tangent_p": made.p if made else np.full_like(self.p, np.nan),
             "tangent_h": np.array(made.h if made else np.nan),
         }  # fmt: skip
 

@@ -3,9 +3,9 @@
 A (P eq 1) says how the forces will change over a step; the forces themselves are those of the
 moment in every step. So an A that is a few steps old errs by a share of what a step changes, and
 not at all where the body comes to rest. In a slender body that share is large, as stretching is so
-much stiffer than bending: A must not be older than a turn by half a degree. Keeping it saves the
-assembly and the factor, and what was solved with it: the response of a point is computed when it is
-first touched.
+much stiffer than bending: A must not be older than a turn by a third of a degree. Keeping it saves
+the assembly and the factor, and what was solved with it: the response of a point is computed when
+it is first touched.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -11,6 +10,7 @@ from numba import njit
 from limpet.bodies.contract import Rows
 from limpet.collision.contacts import Contacts
 from limpet.constraints.ties import Ties, tie_rows
+from limpet.pressure_field.keeper import Carried
 
 Array = np.ndarray
 
@@ -69,14 +69,6 @@ def contact_rows(
                     used += 1
             start[3 * c + axis + 1] = used
     return start, vertex[:used].copy(), vector[:used].copy()
-
-
-@dataclass(frozen=True)
-class Carried:
-    """Points that ride on rigid bodies, each by four vertices in a row that span its body."""
-
-    first: Array  # (m,) int32, the first of the four, by global vertex
-    weights: Array  # (m, 4), sum 1
 
 
 PatchRows = tuple[Array, Array, Array]  # start, vertex, vector

@@ -11,7 +11,7 @@ damping of the patch. With no approach the sum of the forces is exactly that of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -31,6 +31,9 @@ CREEP = 1e-6  # [m/s] of a point that friction as large as its normal force hold
 FAN = 64  # points of one polygon, at most
 
 
+ORIGIN: Pose = (np.eye(3), np.zeros(3))
+
+
 @dataclass(frozen=True)
 class FieldPair:
     """Two bodies that touch by their pressure fields."""
@@ -40,7 +43,14 @@ class FieldPair:
     field_a: Body
     field_b: Body
     dissipation: float  # [s] F's chi
-    names: str  # for messages
+    names: tuple[str, str]
+    pose_a: Pose = ORIGIN  # of the fields' frames at the beginning
+    pose_b: Pose = ORIGIN
+
+    @property
+    def label(self) -> str:
+        """For messages."""
+        return "'{}' and '{}'".format(*self.names)
 
 
 @dataclass(frozen=True)
@@ -89,15 +99,15 @@ class Patches:
 
 
 def find_patches(
-    pairs: Sequence[FieldPair], poses: Sequence[Pose]
+    pairs: Sequence[FieldPair], poses: Mapping[int, Pose]
 ) -> tuple[Patches, list[ContactSurface]]:
-    """The points of all pairs, with the bodies at `poses`, and each pair's surface."""
+    """The points of all pairs, with their fields at `poses` by body, and each pair's surface."""
     parts, surfaces = [Patches.none()], []
     for number, pair in enumerate(pairs):
         surface = contact_surface(pair.field_a, poses[pair.a], pair.field_b, poses[pair.b])
         surfaces.append(surface)
         if len(surface):
-            check_depth(surface, pair.field_a, pair.field_b, pair.names)
+            check_depth(surface, pair.field_a, pair.field_b, pair.label)
             parts.append(_patch(pair, number, surface))
     return Patches.join(parts), surfaces
 
@@ -111,7 +121,7 @@ def _patch(pair: FieldPair, number: int, surface: ContactSurface) -> Patches:
     force = values[:, 6] * values[:, 7]
     if force[values[:, 8] <= 0.0].sum() > BEHIND * force.sum():
         raise LimpetError(
-            f"{pair.names} overlap deeper than their pressure field: it pushes them on, not apart; "
+            f"{pair.label} overlap deeper than their pressure field: it pushes them on, not apart; "
             "raise the modulus, lower the time step, or move them apart"
         )
     cells = surface.cells[polygon].astype(np.int64)

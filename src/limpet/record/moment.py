@@ -179,7 +179,7 @@ def look(
         time=simulation.time,
         positions=now.positions.astype(np.float32),
         contact_points=np.concatenate(
-            [now.contact_points[carrying], now.patch_points], dtype=np.float32
+            [now.contact_points[carrying], now.patches.point], dtype=np.float32
         ),
         contact_forces=np.concatenate([now.forces[carrying], now.patch_forces], dtype=np.float32),
         cavities=air,

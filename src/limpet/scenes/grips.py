@@ -8,13 +8,13 @@ from pydantic import Field
 from limpet.bodies.motion import Path, path
 from limpet.geometry.objects import mug, spoon
 from limpet.geometry.rotation import rotation_matrix
-from limpet.pressure_field.catalogue import box, capsule, floor, rigid, sphere
+from limpet.pressure_field.catalogue import capsule, floor, rigid, sphere
+from limpet.scenes.pinch import SIDES, pinch
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.units import Angle, Length, Mass, NotNegative, Positive, Pressure, Time
 from limpet.world import World
 
 SAMPLES = 24  # of a period of the shake
-SIDES = ((-1.0, "left"), (1.0, "right"))  # of the plane y = 0
 RADIUS = 0.04  # [m] of the mug
 JAW = 0.03, 0.01, 0.03  # [m] along x, y, z
 APART = 5e-4  # [m] between an open jaw and what it takes
@@ -70,11 +70,10 @@ def mug_grip(p: MugGripParameters) -> World:
     body = world.add_rigid(rigid(mug(RADIUS)), p.mass, name="mug")
     ground = world.add_rigid(floor(0.3, p.modulus, 0.01), 1.0, fixed=True)
     world.set_contact(body, ground, "pressure fields", p.dissipation)
-    for side, name in SIDES:
-        at = 0.0, side * (RADIUS + 0.5 * JAW[1] + APART), 0.045
-        jaw = world.add_rigid(box(*JAW, p.modulus), 0.1, name=f"{name} jaw", position=at)
-        world.drive(jaw, p.way(side, p.closing, APART + p.squeeze))
-        world.set_contact(body, jaw, "pressure fields", p.dissipation)
+    pinch(
+        world, body, "jaw", JAW, p.modulus, RADIUS + APART,
+        lambda side: p.way(side, p.closing, APART + p.squeeze), p.dissipation, height=0.045,
+    )  # fmt: skip
     world.watch("mug", body)
     return world
 
@@ -100,11 +99,8 @@ def spoon_between_boxes(p: SpoonParameters) -> World:
     body = world.add_rigid(
         rigid(spoon(handle=HANDLE)), p.mass, name="spoon", position=(-p.grip, 0.0, 0.0)
     )
-    for side, name in SIDES:
-        at = 0.0, side * (0.5 * HANDLE[0] + 0.5 * JAW[1] - p.squeeze), 0.0
-        block = world.add_rigid(box(*JAW, p.modulus), 0.1, name=f"{name} box", position=at)
-        world.drive(block, p.way(side))
-        world.set_contact(body, block, "pressure fields", p.dissipation)
+    reach = 0.5 * HANDLE[0] - p.squeeze
+    pinch(world, body, "box", JAW, p.modulus, reach, p.way, p.dissipation)
     world.watch("spoon", body)
     return world
 

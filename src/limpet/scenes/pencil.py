@@ -7,7 +7,8 @@ from pydantic import Field
 from limpet.bodies.motion import path
 from limpet.bodies.rigid import mass_properties
 from limpet.geometry.objects import pencil as pencil_shape
-from limpet.pressure_field.catalogue import box, rigid
+from limpet.pressure_field.catalogue import rigid
+from limpet.scenes.pinch import pinch
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Time
 from limpet.world import World
@@ -52,10 +53,9 @@ def pencil(p: PencilParameters) -> World:
         (0.0, 0.0), (p.loosened, 0.0), (p.loosened + CHANGE, away),
         (p.tightened, away), (p.tightened + CHANGE, 0.0),
     ]  # fmt: skip
-    for side, name in ((-1.0, "left pad"), (1.0, "right pad")):
-        at = side * (0.5 * WIDTH + 0.5 * PAD[1] - p.tight)
-        pad = world.add_rigid(box(*PAD, p.pad), 0.01, name=name, position=(0.0, at, 0.0))
-        world.drive(pad, path(stations, direction=(0.0, side, 0.0)))
-        world.set_contact(body, pad, "pressure fields", p.dissipation)
+    pinch(
+        world, body, "pad", PAD, p.pad, 0.5 * WIDTH - p.tight,
+        lambda side: path(stations, direction=(0.0, side, 0.0)), p.dissipation,
+    )  # fmt: skip
     world.watch("pencil", body)
     return world

@@ -1,0 +1,73 @@
+"""What may be changed while a simulation runs: pulls, leak and vacuum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from limpet.bodies.rigid import RigidBody
+from limpet.bodies.soft import SoftBody
+from limpet.cavity.breath import Breath
+from limpet.cavity.keeper import CavityKeeper
+from limpet.errors import LimpetError, suggest
+from limpet.world import World
+
+Array = np.ndarray
+
+
+class Controls:
+    """The part of a Simulation that a user's hand is on."""
+
+    world: World
+    bodies: list[SoftBody | RigidBody]
+    offset: Array  # (bodies + 1,) where each body's vertices begin
+    _cavities: CavityKeeper
+    _pull: Array  # (n, 3) [N] on the vertices, from outside
+
+    def pull(self, body: str, vertex: int, force: Sequence[float] | Array) -> None:
+        """Pull on a vertex of a body's collision surface with `force` (3,) [N], from now on.
+
+        It acts as gravity does, before contacts and air are solved. A force of 0 lets go.
+        """
+        names = [b.name for b in self.bodies]
+        if body not in names:
+            raise LimpetError(f"pull on '{body}': there is no such body{suggest(body, names)}")
+        i, f = names.index(body), np.asarray(force, dtype=float)
+        if not 0 <= vertex < self.bodies[i].n_surface:
+            raise LimpetError(
+                f"pull on '{body}' at vertex {vertex}: expected 0 to {self.bodies[i].n_surface - 1}"
+            )
+        if f.shape != (3,) or not np.all(np.isfinite(f)):
+            raise LimpetError(f"pull on '{body}': force = {force}: expected three finite numbers")
+        if not self.bodies[i].movable:
+            raise LimpetError(f"pull on '{body}': it is fixed or driven, so no force moves it")
+        self._pull[self.offset[i] + vertex] = f
+
+    def let_go(self) -> None:
+        """End every pull."""
+        self._pull[:] = 0.0
+
+    def set_leak(self, rate: float) -> None:
+        """Let `rate` [mol/s] leak into cavities from now on; not where a body breathes itself."""
+        if not 0.0 <= rate < np.inf:
+            raise LimpetError(f"leak = {rate:g} mol/s: expected 0 or more")
+        self._cavities = replace(self._cavities, otherwise=Breath(leak=rate))
+
+    def set_vacuum(self, vacuum: float) -> None:
+        """Let every vacuum line pull `vacuum` [Pa] below the atmosphere from now on."""
+        if not 0.0 < vacuum <= self.world.atmosphere.pressure:
+            raise LimpetError(
+                f"vacuum = {vacuum:g} Pa: expected above 0, at most the atmosphere's pressure"
+            )
+        if not self._cavities.taps:
+            raise LimpetError("vacuum: this world has no vacuum line")
+        self._cavities = replace(
+            self._cavities, taps=tuple(tap.asked_for(vacuum) for tap in self._cavities.taps)
+        )
+
+    @property
+    def vacuum(self) -> float | None:
+        """[Pa] the deepest that a vacuum line is asked for; None: there is no line."""
+        return max((tap.source.end_vacuum for tap in self._cavities.taps), default=None)

@@ -1,0 +1,26 @@
+"""Two compliant boxes that hold something between them: pads, jaws, fingers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from limpet.bodies.motion import Motion
+from limpet.pressure_field.catalogue import box
+from limpet.world import RigidSpec, World
+
+SIDES = ((-1.0, "left"), (1.0, "right"))  # of the plane y = 0
+
+
+def pinch(
+    world: World, held: RigidSpec, name: str, size: tuple[float, float, float], modulus: float,
+    reach: float, motion: Callable[[float], Motion], dissipation: float, height: float = 0.0,
+) -> None:  # fmt: skip
+    """Boxes of `size` [m] on either side of y = 0, their inner faces at +-reach [m].
+
+    motion: of the box on side -1 or 1. What they touch by is their pressure field (F).
+    """
+    for side, which in SIDES:
+        at = 0.0, side * (reach + 0.5 * size[1]), height
+        pad = world.add_rigid(box(*size, modulus), 0.1, name=f"{which} {name}", position=at)
+        world.drive(pad, motion(side))
+        world.set_contact(held, pad, "pressure fields", dissipation)
