@@ -13,7 +13,7 @@ ROOT = Path(limpet.__file__).parent
 
 # Lowest first; rooms of one line stand side by side and do not know each other, but for the base,
 # whose files may use one another.
-BASE = ("errors", "units", "report")
+BASE = ("errors", "units", "report", "clock")
 ORDER = (
     ("geometry", "linalg"),
     ("elements",),
@@ -23,11 +23,13 @@ ORDER = (
     ("pressure_field",),
     ("constraints",),
     ("solver",),
+    ("assembly",),
+    ("constrained",),
     ("specs",),
     ("pairing",),
     ("world", "settings"),
-    ("response", "controls"),
-    ("simulation", "constrained"),
+    ("response", "controls", "guests"),
+    ("simulation",),
     ("scenes",),
     ("record",),
     ("viewer",),

@@ -15,18 +15,15 @@ from time import perf_counter
 
 import numpy as np
 
+from limpet.assembly import Assembly
 from limpet.bodies.particles import ParticleBody
-from limpet.bodies.rigid import RigidBody
+from limpet.clock import Clock
 from limpet.collision.primitives import Primitive
 from limpet.collision.scout import Part, Place, Scout
 from limpet.collision.touches import Touches
-from limpet.constraints.anchor import Anchors, anchors_at
-from limpet.constraints.bending import Bends, Fold, folds, rest_sizes
-from limpet.constraints.inextensible import Distances, Resists, bounds, transverse
+from limpet.constraints.inextensible import transverse
 from limpet.constraints.pairs import Pairs
-from limpet.constraints.threads import threads
 from limpet.errors import DivergedError, LimpetError, require_positive
-from limpet.geometry.nets import edge_lengths
 from limpet.report import StepReport
 from limpet.solver.averaged import averaged
 from limpet.solver.sliding import Forms, slide
@@ -80,30 +77,23 @@ class ConstrainedState:
     step: int
     bodies: tuple[dict[str, Array], ...]
     impulses: Impulses | None
+    last_h: float  # [s] of the solve that found them
     memory: TouchMemory
 
 
-class Constrained:
+class Constrained(Assembly):
     """A world of explicit and rigid bodies. Add bodies, then constraints, then step."""
 
     def __init__(
         self,
         h: float = 0.02,
-        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
         friction: float = 0.5,
         plan: SweepPlan | None = None,
     ) -> None:
+        super().__init__(friction)
         self.h = require_positive("time step h", h, " s")
         self.gravity, self.plan = np.asarray(gravity, float), plan or SweepPlan()
-        self.soft: list[ParticleBody] = []
-        self.rigid: list[RigidBody] = []
-        self.first = np.zeros(1, np.int64)  # where each soft body's nodes begin, and their number
-        self._parts: list[Part] = []
-        self._friction = friction
-        self._pair_friction: dict[frozenset[str], float] = {}
-        self._distances: list[Distances] = []
-        self._bends: list[Bends] = []
-        self._anchors: list[Anchors] = []
         self._built: tuple[Scout, Stack, Forms] | None = None
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
@@ -114,138 +104,19 @@ class Constrained:
         self.touches = Touches.none()
         self.swept = Swept(0, np.zeros(0), np.zeros(0))
 
-    @property
-    def bodies(self) -> list[ParticleBody | RigidBody]:
-        return [*self.soft, *self.rigid]
-
-    # What the world is made of
-
-    def add(
-        self, body: ParticleBody, thickness: float = 0.0, *, collides: bool = True,
-        itself: bool = False,
-    ) -> ParticleBody:  # fmt: skip
-        """`thickness` [m] of a sheet, all round its triangles; `itself`: it may touch itself."""
-        self._new(body.name)
-        self.soft.append(body)
-        self.first = np.append(self.first, self.first[-1] + body.n_surface)
-        if collides:
-            net, first = body.net, int(self.first[-2])
-            self._parts.append(
-                Part(body.name, first, -1, True, net.triangles, net.closed, None, thickness, itself)
-            )
-        return body
-
-    def add_rigid(
-        self, body: RigidBody, shape: Primitive | None = None, *, collides: bool = True
-    ) -> RigidBody:
-        """`shape`: a closed form that stands for its surface in contact."""
-        self._new(body.name)
-        self.rigid.append(body)
-        if collides:
-            i, moves = len(self.rigid) - 1, body.movable
-            self._parts.append(
-                Part(body.name, -1, i, moves, body.triangles, True, shape, 0.0, False)
-            )
-        return body
-
-    def _new(self, name: str) -> None:
-        if name in [b.name for b in self.bodies]:
-            raise LimpetError(f"body '{name}' is there already: give each its own name")
+    def changed(self) -> None:
         self._built = None
-
-    def set_friction(self, a: str, b: str, mu: float) -> None:
-        self._pair_friction[frozenset((a, b))] = mu
-        self._built = None
-
-    def inextensible(
-        self, body: ParticleBody, edges: Array | None = None, resists: Resists = Resists.BOTH,
-        most: float = np.inf, stiffness: float = np.inf, damping: float = 0.0,
-    ) -> None:  # fmt: skip
-        """Edges (k, 2) of the body, all of them if not given, keep their length.
-
-        `most` [N] they bear; with `stiffness` [N/m] they are springs, taken implicitly.
-        """
-        nodes = self._nodes(body, body.net.edges if edges is None else edges)
-        rest = edge_lengths(body.net.points, nodes)
-        if len(rest) and rest.min() <= 0.0:
-            raise LimpetError(f"edge {int(np.argmin(rest))} of '{body.name}' has no length at rest")
-        order, flip, thread = threads(body.net.points, nodes)
-        nodes = np.where(flip[:, None], nodes[order, ::-1], nodes[order])
-        k, (lower, upper) = len(nodes), bounds(Resists(resists), most)
-        self._distances.append(
-            Distances(self._global(body, nodes), rest[order], np.full(k, lower), np.full(k, upper),
-                      np.full(k, stiffness), np.full(k, damping), thread)
-        )  # fmt: skip
-        self._built = None
-
-    def bending(
-        self, body: ParticleBody, hinges: Array | None = None, fold: Fold = Fold.ANGLE,
-        most: float = np.inf, stiffness: float = np.inf, damping: float = 0.0,
-    ) -> None:  # fmt: skip
-        """Folds (k, 4) of the body, all if not given, keep their angle at rest.
-
-        `most` [N m] (of Fold.DOT [N]) they bear; with `stiffness` [N m/rad] they are springs.
-        """
-        nodes = self._nodes(body, body.net.hinges if hinges is None else hinges)
-        x, k = body.net.points, len(nodes)
-        kind, size = np.full(k, int(fold), np.int8), rest_sizes(x, nodes)
-        rest, _ = folds(x, nodes, kind, size)
-        lower, upper = bounds(Resists.BOTH, most)
-        self._bends.append(
-            Bends(self._global(body, nodes), kind, size, rest, np.full(k, lower),
-                  np.full(k, upper), np.full(k, stiffness), np.full(k, damping))
-        )  # fmt: skip
-        self._built = None
-
-    def anchor(
-        self, body: ParticleBody | RigidBody, at: Array | Sequence[int] | Sequence[float],
-        to: RigidBody | None = None,
-    ) -> None:  # fmt: skip
-        """Hold points of a body where they are, in the world or on the rigid body `to`.
-
-        `at`: nodes of an explicit body, or points (k, 3) [m] of a rigid one.
-        """
-        target, own, poses = -1 if to is None else self._index(to), -1, Poses.of(self.rigid)
-        if isinstance(body, ParticleBody):
-            local = self._nodes(body, np.atleast_1d(np.asarray(at)))
-            place, nodes = body.x[local], self._global(body, local)
-        else:
-            place, own = np.atleast_2d(np.asarray(at, float)), self._index(body)
-            nodes = np.full(len(place), -1, np.int32)
-        self._anchors.append(anchors_at(place, nodes, own, target, poses.centre, poses.turn))
-        self._built = None
-
-    def _index(self, body: RigidBody) -> int:
-        if not any(body is b for b in self.rigid):
-            raise LimpetError(f"anchor to '{body.name}': it is no body of this world; add it first")
-        return next(i for i, b in enumerate(self.rigid) if b is body)
-
-    def _nodes(self, body: ParticleBody, nodes: Array) -> Array:
-        if not any(body is b for b in self.soft):
-            raise LimpetError(f"body '{body.name}' is not in this world: add it first")
-        nodes = np.asarray(nodes)
-        if nodes.dtype.kind not in "iu" or (
-            nodes.size and (nodes.min() < 0 or nodes.max() >= body.n_surface)
-        ):
-            raise LimpetError(
-                f"nodes {nodes.ravel()[:6].tolist()} of '{body.name}': expected whole numbers "
-                f"from 0 to {body.n_surface - 1}"
-            )
-        return nodes
-
-    def _global(self, body: ParticleBody, nodes: Array) -> Array:
-        i = next(i for i, b in enumerate(self.soft) if b is body)
-        return np.ascontiguousarray(nodes + self.first[i], dtype=np.int32)
-
-    # The step
 
     def run(self, duration: float) -> Iterator[StepReport]:
         require_positive("duration", duration, " s")
         return (self.step() for _ in range(max(1, round(duration / self.h))))
 
-    def step(self) -> StepReport:
-        """Advance by h, in `substeps` solves for the contacts found at its start."""
-        clock, plan = _Clock(self.clock), self.plan
+    def step(self, outside: Sequence[Array | None] | None = None) -> StepReport:
+        """Advance by h, in `substeps` solves for the contacts found at its start.
+
+        outside: for each body forces (n_surface, 3) [N] on its vertices over the step, or None.
+        """
+        clock, plan = Clock(self.clock), self.plan
         scout, stack, forms = self._build()
         substeps = self.substeps = self._substeps(stack)
         h = self.h / substeps
@@ -261,6 +132,9 @@ class Constrained:
         for sub in range(substeps):
             for body in self.bodies:
                 body.free_velocity(h, self.gravity, self.time + sub * h)
+            for body, force in zip(self.bodies, outside or ()):
+                if force is not None:
+                    body.apply(h * force)
             on = moving(self.soft, self.rigid, stack.pins, x, h)
             clock.lap("free")
 
@@ -402,14 +276,11 @@ class Constrained:
         for q in (p.distances, p.bends, p.held, p.contacts):
             fade(q.reshape(-1), self.plan.warm_start)
 
-    def friction_between(self, a: str, b: str) -> float:
-        return self._pair_friction.get(frozenset((a, b)), self._friction)
-
     def get_state(self) -> ConstrainedState:
         bodies = tuple(b.get_state() for b in self.bodies)
         old = self._impulses
         kept = None if old is None else Impulses(*(q.copy() for q in old))
-        return ConstrainedState(self.steps, bodies, kept, self._memory)
+        return ConstrainedState(self.steps, bodies, kept, self._last_h, self._memory)
 
     def set_state(self, state: ConstrainedState) -> None:
         self._build()
@@ -417,30 +288,18 @@ class Constrained:
             body.set_state(own)
         old = state.impulses
         self._impulses = None if old is None else Impulses(*(q.copy() for q in old))
-        self._memory, self.steps, self.time = state.memory, state.step, state.step * self.h
+        self._last_h, self._memory = state.last_h, state.memory
+        self.steps, self.time = state.step, state.step * self.h
 
     def _report(self, phases: dict[str, float], p: Impulses, sweeps: int) -> StepReport:
         pressed = int((p.contacts[:, 0] > 0.0).sum() + (p.rigid_contacts[:, 0] > 0.0).sum())
-        change = float(self.swept.change[-1])
+        change, asked = float(self.swept.change[-1]), self.plan.tolerance
         drives = {b.name: b.drive_force(self.h) for b in self.soft if len(b.driven)}
         drives |= {b.name: b.drive_force(self.h) for b in self.rigid if b.motion is not None}
         return StepReport(
             step=self.steps, time=self.time, phases=phases,
             rows=sum(q.size for q in p), contacts=len(self.touches), touching=pressed,
-            residual=change, converged=change <= self.plan.tolerance, iterations=0, sweeps=sweeps,
+            residual=change, converged=asked == 0.0 or change <= asked, iterations=0, sweeps=sweeps,
             max_penetration=max(0.0, -float(self.touches.gap.min(initial=0.0))),
-            cavities=(), drives=drives, balance_error=0.0, air_error=0.0, remeshed=False,
+            cavities=(), drives=drives, balance_error=np.nan, air_error=0.0, remeshed=False,
         )  # fmt: skip
-
-
-class _Clock:
-    """Time by phase."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        names = ("free", "collision", "cavities", "compliance", "solve", "correct")
-        self.now, self.last, self.phases = now, now(), dict.fromkeys(names, 0.0)
-
-    def lap(self, phase: str) -> None:
-        now = self.now()
-        self.phases[phase] += now - self.last
-        self.last = now

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from limpet.bodies.particles import ParticleBody
 from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
@@ -21,7 +22,7 @@ class Controls:
     """The part of a Simulation that a user's hand is on."""
 
     world: World
-    bodies: list[SoftBody | RigidBody]
+    bodies: list[SoftBody | RigidBody | ParticleBody]
     offset: Array  # (bodies + 1,) where each body's vertices begin
     _cavities: CavityKeeper
     _pull: Array  # (n, 3) [N] on the vertices, from outside

@@ -39,10 +39,14 @@ class Pairing:
     def ignore(self, one: str, other: str) -> None:
         self._apart.add(frozenset((one, other)))
 
+    def apart(self, one: str, other: str) -> bool:
+        """Whether two bodies were told to ignore each other."""
+        return frozenset((one, other)) in self._apart
+
     def may_touch(self, one: str, other: str) -> bool:
         """Whether two bodies have anything to do with each other."""
         solid = self._specs[one].collides and self._specs[other].collides
-        return solid and frozenset((one, other)) not in self._apart
+        return solid and not self.apart(one, other)
 
     def set_contact(self, one: Spec, other: Spec, model: str, dissipation: float) -> None:
         if model not in list(ContactModel):

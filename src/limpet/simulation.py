@@ -9,6 +9,8 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from limpet.bodies.particles import ParticleBody
+from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
 from limpet.cavity.keeper import AirBook, CavityKeeper, Finder, Trapped
@@ -16,13 +18,16 @@ from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import Walls, join_walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.taps import Tap
+from limpet.clock import Clock
 from limpet.collision.contacts import EDGE_EDGE, Contacts
 from limpet.collision.detect import collider
 from limpet.collision.keeper import ContactKeeper
+from limpet.constrained import ConstrainedState
 from limpet.constraints.rows import contact_forces, patch_rows
 from limpet.controls import Controls
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
 from limpet.geometry.shapes import RigidShape
+from limpet.guests import Guests
 from limpet.pressure_field.keeper import FieldKeeper, Met
 from limpet.pressure_field.patches import Patches
 from limpet.pressure_field.surface import ContactSurface, joined_triangles
@@ -33,7 +38,9 @@ from limpet.solver.warm_start import Memory
 from limpet.world import World
 
 Array = np.ndarray
+Present = SoftBody | RigidBody | ParticleBody
 
+TURNS = 6  # that those who are solved and those who are swept take in a step, at most
 RETRIES = 4  # solves of a step with more contacts when some were missed
 
 
@@ -47,6 +54,8 @@ class State:
     air: AirBook  # the cavities and their air
     memory: Memory  # the last multipliers, to start from
     edges: Contacts  # pairs of edges that carried a force
+    pushed: Array  # (n, 3) [N] on all vertices, in the last step
+    swept: ConstrainedState  # of the guests
 
 
 @dataclass(frozen=True)
@@ -74,20 +83,23 @@ class Simulation(Controls):
     def __init__(self, world: World, h: float = 0.01, settings: Settings | None = None) -> None:
         self.h = require_positive("time step h", h, " s")
         self.world, self.settings = world, settings or Settings()
-        self.bodies, surfaces, self._ties = world.build()
+        self._own, surfaces, self._ties = world.build()
+        self._guests = Guests(world.swept, h, sum(s.n_vertices for s in surfaces))
+        self.bodies: list[Present] = [*self._own, *self._guests.bodies]
+        surfaces += self._guests.surfaces
         self.offset = np.cumsum([0] + [b.n_surface for b in self.bodies]).astype(np.int32)
-        soft = [isinstance(b, SoftBody) for b in self.bodies]
+        soft = [isinstance(b, SoftBody | ParticleBody) for b in self.bodies]
         self._colliders = [
             collider(s, b.surface_positions(), not (is_soft or self.settings.all_vertices))
             for s, b, is_soft in zip(surfaces, self.bodies, soft)
         ]
         order = sorted(range(len(soft)), key=lambda i: not soft[i])  # soft bodies bear the contacts
         names = [b.name for b in self.bodies]
+        if len(set(names)) < len(names):
+            twice = next(n for n in names if names.count(n) > 1)
+            raise LimpetError(f"two bodies are called '{twice}': give each its own name")
         pairs = [
-            (a, b)
-            for k, a in enumerate(order)
-            for b in order[k + 1 :]
-            if world.pairing.by_points(names[a], names[b])
+            (a, b) for k, a in enumerate(order) for b in order[k + 1 :] if self._may_meet(a, b)
         ]
         between = world.pairing.friction_between
         friction = np.array([[between(a, b) for b in names] for a in names])
@@ -116,6 +128,7 @@ class Simulation(Controls):
         self._forces = np.zeros((0, 3))
         self._met, self._patch_forces = Met(), np.zeros((0, 3))
         self._pull = np.zeros((int(self.offset[-1]), 3))  # [N] on the vertices, from outside
+        self._pushed = np.zeros_like(self._pull)  # [N] by all else, in the last step
         self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
@@ -127,7 +140,7 @@ class Simulation(Controls):
     @property
     def collision_nodes(self) -> int:
         """Surface vertices of the bodies that can touch."""
-        solid = [self.world.specs[b.name].collides for b in self.bodies]
+        solid = [self.world.specs[b.name].collides for b in self._own] + [True] * len(self._guests)
         surfaces = [c.surface for c, collides in zip(self._colliders, solid) if collides]
         return sum(int(np.count_nonzero(np.diff(s.vertex_start))) for s in surfaces)
 
@@ -147,18 +160,19 @@ class Simulation(Controls):
             return self._step()
 
     def _step(self) -> StepReport:
-        clock, h, world = _Clock(self.clock), self.h, self.world
-        before = [b.momentum() for b in self.bodies]
+        clock, h, world = Clock(self.clock), self.h, self.world
+        before = [b.momentum() for b in self._own]
         last_velocity = self._surface_velocities()
         x, contacts = self._ahead or self._detect()  # at x, found at the end of the last step
         met = self._fields.find()  # F
         clock.lap("collision")
 
-        for body in self.bodies:  # P eq 1
+        for body in self._own:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
+        clock.lap("free")
+        self._guests.begin(self._pushed + self._pull, clock)  # C
         if self._pull.any():
             self._response.apply(self._pull)
-        free = self._surface_velocities()
         start = [b.get_state() for b in self.bodies]
         clock.lap("free")
 
@@ -175,13 +189,12 @@ class Simulation(Controls):
         when = f"step {self.steps + 1} at {self.time:.4g} s"
         for attempt in range(1 + RETRIES):
             # V' while H still stands for where the bodies are: a rigid one turns as it advances
-            answer = self._response(
-                x, free, self._pull, Between(contacts, met.patches, rows, cavities), solved,
-                self._memory, when, self.steps % 10 == 0, clock.lap,
-            )  # fmt: skip
-            self._memory = answer.memory
-            for body in self.bodies:
+            answer = self._solve(
+                x, Between(contacts, met.patches, rows, cavities), solved, when, clock
+            )
+            for body in self._own:
                 body.advance(h)
+            self._guests.finish()
             clock.lap("correct")
 
             self._ahead = self._detect()
@@ -192,8 +205,8 @@ class Simulation(Controls):
             clock.lap("collision")
             if attempt == RETRIES or not (missed or len(crossed)):
                 break
-            for body, state in zip(self.bodies, start):
-                body.set_state(state)
+            for one, state in zip(self.bodies, start):
+                one.set_state(state)
             contacts = self._touch.with_more(contacts, crossed)
             if missed:  # something came from afar: look further
                 looked = 1.5 * reach
@@ -211,12 +224,40 @@ class Simulation(Controls):
         self._contacts = used
         self._edges = used.take((answer.pressed > 0.0) & (used.kind == EDGE_EDGE))
         self._forces = contact_forces(used.normal, multipliers)
-        self._met = met
+        self._met, self._pushed = met, answer.force - self._pull
         self._patch_forces = contact_forces(met.patches.normal, multipliers[3 * len(used) :])
         self.steps += 1
         self.time = self.steps * h
         clock.lap("correct")
         return self._report(clock.phases, answer, gas, before, remeshed)
+
+    def _solve(self, x: Array, between: Between, solved: Array, when: str, clock: Clock) -> Answer:
+        """What the bodies do to each other, in turns with what the guests then do."""
+        for turn in range(TURNS):
+            if turn:
+                self._response.apply(self._pull)
+            answer = self._response(
+                x, self._surface_velocities(), self._pull, between, solved, self._memory, when,
+                self.steps % 10 == 0, clock.lap,
+            )  # fmt: skip
+            self._memory = answer.memory
+            if self._guests.agree(answer.force, clock):
+                break
+        return answer
+
+    def _may_meet(self, a: int, b: int) -> bool:
+        """Whether two bodies touch by the points of their surfaces; guests are swept together."""
+        one, other = self.bodies[a].name, self.bodies[b].name
+        hosts = len(self._own)
+        if max(a, b) < hosts:
+            return self.world.pairing.by_points(one, other)
+        host, guest = min(a, b), max(a, b)
+        solid = host < hosts and self.world.specs[self.bodies[host].name].collides
+        if not solid or self.world.pairing.apart(one, other):
+            return False
+        if not (self.bodies[host].movable or self.bodies[guest].movable):
+            return False
+        return self._guests.can_touch(guest - hosts, self.bodies[host].name)
 
     def _detect(self, reach: float | None = None) -> tuple[Array, Contacts]:
         """Surface positions and the contacts there."""
@@ -268,7 +309,7 @@ class Simulation(Controls):
         h, gravity = self.h, self.world.gravity
         worst = 0.0
         drives: dict[str, Array] = {}
-        for i, b in enumerate(self.bodies):
+        for i, b in enumerate(self._own):
             wrench = b.drive_force(h)
             if b.name in self.world.drives:
                 drives[b.name] = wrench
@@ -284,7 +325,7 @@ class Simulation(Controls):
             )
         assert self._ahead is not None
         gap, solution = self._ahead[1].gap, answer.solution
-        return StepReport(
+        report = StepReport(
             step=self.steps, time=self.time, phases=phases, rows=len(solution.multipliers),
             contacts=len(answer.contacts), touching=int((answer.pressed > 0.0).sum()),
             residual=solution.residual, converged=solution.converged,
@@ -295,6 +336,7 @@ class Simulation(Controls):
             grippers=self._cavities.grippers(self._air, h),
             patches=self._fields.reports(self._met, self._patch_forces),
         )  # fmt: skip
+        return self._guests.merged(report)
 
     def watched(self) -> dict[str, float]:
         """What World.watch asked for, now: places [m], volumes as a share of that at rest."""
@@ -321,6 +363,8 @@ class Simulation(Controls):
             self._air,
             self._memory,
             self._edges,
+            self._pushed,
+            self._guests.engine.get_state(),
         )
 
     def restore(self, state: State) -> None:
@@ -338,7 +382,8 @@ class Simulation(Controls):
                 if key not in arrays or arrays[key].shape != value.shape:
                     raise LimpetError(f"the state does not fit '{body.name}': another mesh or kind")
             body.set_state(arrays)
-        self.steps, self.time = state.step, state.step * self.h
+        self._guests.engine.set_state(state.swept)
+        self.steps, self.time, self._pushed = state.step, state.step * self.h, state.pushed
         self._air, self._memory, self._edges = state.air, state.memory, state.edges
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
         self._met, self._patch_forces = Met(), np.zeros((0, 3))
@@ -391,20 +436,7 @@ class Simulation(Controls):
                 (cavity_positions(t.mesh, x), t.mesh.triangles, t.pressure)
                 for t in self._air.cavities
             ),
-            soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody)),
+            soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody | ParticleBody)),
             fixed=frozenset(n for n, s in self.world.specs.items() if getattr(s, "fixed", False)),
             patches=joined_triangles(now.surfaces) if self._fields.pairs else None,
         )  # fmt: skip
-
-
-class _Clock:
-    """Seconds by phase."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self.phases: dict[str, float] = {}
-        self._clock, self._last = clock, clock()
-
-    def lap(self, phase: str) -> None:
-        now = self._clock()
-        self.phases[phase] = self.phases.get(phase, 0.0) + now - self._last
-        self._last = now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +15,13 @@ from limpet.geometry.shapes import Array, RigidShape, SoftShape
 from limpet.geometry.surface import Surface
 from limpet.pressure_field.fields import Body as Field
 from limpet.pressure_field.surface import Pose
+
+
+class Named(Protocol):
+    """Anything that is called as a body is."""
+
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)

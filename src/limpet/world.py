@@ -9,12 +9,14 @@ import numpy as np
 
 from limpet.bodies.material import Fem, Material
 from limpet.bodies.motion import HOLD, Motion
+from limpet.bodies.particles import ParticleBody
 from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
 from limpet.cavity.gas import Atmosphere
 from limpet.cavity.line import Line, Pump, Regulator, Source, Valve
 from limpet.cavity.taps import Tap
+from limpet.constrained import Constrained
 from limpet.constraints.ties import Ties
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.geometry.check import check_apart, check_surface, has_hollow
@@ -22,7 +24,7 @@ from limpet.geometry.shapes import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.surface import Surface, with_points
 from limpet.pairing import Pairing
 from limpet.pressure_field.catalogue import FieldShape
-from limpet.specs import Anchors, Connection, Region, RigidSpec, SoftSpec, Spec, TieSpec
+from limpet.specs import Anchors, Connection, Named, Region, RigidSpec, SoftSpec, Spec, TieSpec
 
 Vector = Sequence[float] | Array
 
@@ -56,6 +58,7 @@ class World:
         self.watched: dict[str, Region] = {}
         self.ties: list[TieSpec] = []
         self.pairing = Pairing(self.specs, friction)
+        self._swept: Constrained | None = None
 
     def add_soft(
         self,
@@ -202,11 +205,21 @@ class World:
         spec = self.specs[name]
         return isinstance(spec, RigidSpec) and (spec.fixed or name in self.drives)
 
-    def ignore(self, one: Spec, other: Spec) -> None:
+    @property
+    def swept(self) -> Constrained:
+        """Cloth, rope, jelly and the rigid bodies among them, by constrained dynamics (C).
+
+        ``world.swept.add(body)``; cups touch those of its bodies that enclose a volume.
+        """
+        if self._swept is None:
+            self._swept = Constrained(gravity=self.gravity, friction=self.pairing.friction)
+        return self._swept
+
+    def ignore(self, one: Named, other: Named) -> None:
         """Let two bodies pass through each other: no contact, no cavity between them."""
         self.pairing.ignore(one.name, other.name)
 
-    def set_friction(self, one: Spec, other: Spec, mu: float) -> None:
+    def set_friction(self, one: Named, other: Named, mu: float) -> None:
         """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
         self.pairing.set_friction(one.name, other.name, mu)
 
@@ -284,20 +297,21 @@ class World:
             taps.append(Tap(name, i, vertex, c.source, c.line, c.valve, c.switch))
         return taps
 
-    def watch(self, name: str, target: Region | RigidSpec) -> None:
+    def watch(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
 
-        Of a rigid body it is the centre of mass. With a region comes the volume of its body, as a
-        share of that at rest: body_volume.
+        Of a rigid or swept body it is the centre of mass. With a region comes the volume of its
+        body, as a share of that at rest: body_volume.
         """
-        if isinstance(target, RigidSpec):
-            target = target.whole
+        if isinstance(target, (RigidSpec, ParticleBody, RigidBody)):
+            target = Region(target.name, None)
         if not isinstance(target, Region):
             raise LimpetError(
                 f"watch '{name}': expected a rigid body or a region of a soft one, as beam[\"tip\"]"
             )
-        if target.body not in self.specs:
-            near = suggest(target.body, self.specs)
+        swept = [body.name for body in self.swept.bodies]
+        if target.body not in (*self.specs, *swept):
+            near = suggest(target.body, [*self.specs, *swept])
             raise LimpetError(f"watch '{name}': there is no body '{target.body}'{near}")
         if not name.isidentifier():
             raise LimpetError(f"watch '{name}': expected a name of letters, digits and _")
@@ -317,7 +331,7 @@ class World:
 
         The points that are tied follow the vertices of each body's surface.
         """
-        if not self.specs:
+        if not self.specs and not self.swept.bodies:
             raise LimpetError("the world is empty: add a body first")
         bodies: list[SoftBody | RigidBody] = []
         surfaces: list[Surface] = []

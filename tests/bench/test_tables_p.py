@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from limpet.bench import ground, table1, table2, timing
-from limpet.record.history import PHASES
+from limpet.clock import PHASES
 from limpet.scenes.registry import load, scenes
 from limpet.simulation import Simulation
 

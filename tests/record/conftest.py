@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from limpet.clock import PHASES
 from limpet.report import CavityReport, SectionFrame, StepReport
 from limpet.scenes.registry import Scene, SceneParameters
 from limpet.units import Length, Pressure, Time
 
-PHASES = ("free", "collision", "cavities", "compliance", "solve", "correct")
 FORCE = (-5.0, -20.0, -20.0, -8.0, 10.0, 30.0, 50.0, 40.0, 0.2, 0.2)  # [N]
 PRESSURE = (None, 101e3, 101e3, 90e3, 70e3, 50e3, 35e3, 30e3, None, None)  # [Pa]
 VOLUME = (None, 500e-9, 80e-9, 90e-9, 200e-9, 300e-9, 400e-9, 20e-9, None, None)  # [m^3]

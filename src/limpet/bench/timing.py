@@ -13,8 +13,8 @@ from time import thread_time
 
 import numpy as np
 
+from limpet.clock import PHASES
 from limpet.errors import LimpetError
-from limpet.record.history import PHASES
 from limpet.report import StepReport
 from limpet.simulation import Simulation
 

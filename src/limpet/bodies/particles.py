@@ -86,6 +86,11 @@ class ParticleBody(ABC):
         return self.v.copy()
 
     @property
+    def centre(self) -> Array:
+        """(3,) [m] of mass."""
+        return self.node_mass @ self.x / self.mass
+
+    @property
     def drag(self) -> float:
         """What is left of a velocity after the last step's drag: C's 1 - gamma (eq 2)."""
         return 1.0 / (1.0 + self._h * self.mass_damping)
@@ -124,10 +129,18 @@ class ParticleBody(ABC):
         self.v = self._free + self.mobility[:, None] * impulse
 
     def reach(self, v: Array, impulse: Array | None) -> None:
-        """As `apply`, by the velocities (n, 3) reached; `impulse` if its drive is to know."""
+        """On top of `apply`, by the velocities (n, 3); `impulse` if its drive is to know."""
         self.v = v.copy()
         if impulse is not None:
-            self._impulse = impulse
+            self._impulse = self._impulse + impulse
+
+    def foresee(self, end: dict[str, Array], h: float, impulse: Array) -> None:
+        """Free velocity <- the mean one of a step h to the state `end`, less what `impulse` did.
+
+        For others who ask how it would answer to another impulse.
+        """
+        self._free = (end["x"] - self.x) / h - self.mobility[:, None] * impulse
+        self.v, self._impulse = self._free, np.zeros_like(impulse)
 
     def advance(self, h: float) -> None:
         self.x = self.x + h * self.v

@@ -201,10 +201,20 @@ class RigidBody:
         self.push(_wrench(self._arms(), np.ascontiguousarray(impulse)))
 
     def reach(self, velocity: Array, total: Array | None) -> None:
-        """As `apply`, by the velocity (6,) reached; `total` impulse if its drive is to know."""
+        """On top of `apply`, by the velocity (6,); `total` impulse if its drive is to know."""
         self.v, self.w = velocity[:3].copy(), velocity[3:].copy()
         if self.prescribed and total is not None:
-            self._drive = self._needed - total
+            self._drive = self._drive - total
+
+    def foresee(self, end: dict[str, Array], h: float, impulse: Array) -> None:
+        """Free velocity <- the mean one of a step h to the state `end`, less what `impulse` did.
+
+        For others who ask how it would answer to another impulse.
+        """
+        turned = quaternion_matrix(end["turn"]) @ quaternion_matrix(self.turn).T
+        mean = np.concatenate([end["centre"] - self.centre, rotation_vector(turned)]) / h
+        self._free = mean - self._mobility() @ _wrench(self._arms(), impulse)
+        self.v, self.w = self._free[:3], self._free[3:]
 
     def push(self, total: Array) -> None:
         """As `apply`, by the sum (6,) [N s, N m s] of all impulses about its centre."""

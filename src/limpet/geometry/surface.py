@@ -71,6 +71,15 @@ def surface_topology(triangles: Array, n_vertices: int) -> Surface:
     )
 
 
+def bare_surface(triangles: Array, n_vertices: int) -> Surface:
+    """Triangles that need not enclose anything, to be looked at and not touched."""
+    pairs = np.zeros((0, 2), dtype=np.int32)
+    return Surface(
+        n_vertices, np.ascontiguousarray(triangles, np.int32), pairs, pairs, pairs,
+        np.zeros(n_vertices + 1, dtype=np.int32), np.zeros(0, dtype=np.int32),
+    )  # fmt: skip
+
+
 def with_points(surface: Surface, count: int) -> Surface:
     """The surface with `count` more points that belong to no triangle."""
     if count == 0:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from limpet.clock import PHASES
 from limpet.errors import DivergedError, LimpetError
 from limpet.report import CavityReport, StepReport
 
 Array = np.ndarray
 Row = dict[str, float | int | None]  # None where there is nothing to say: an empty cell
 
-PHASES = ("free", "collision", "cavities", "compliance", "solve", "correct")
 
 # SI units, but for the phases, which are in milliseconds. With several cavities at once the
 # pressure is the lowest, with the temperature there; the worst residual and seal gap (with its

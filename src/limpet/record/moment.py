@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from limpet.bodies.particles import ParticleBody
 from limpet.bodies.soft import SoftBody
 from limpet.bodies.surface_map import bound_points
 from limpet.cavity.leak import vertex_areas, vertex_loads
@@ -152,7 +153,7 @@ def seen(simulation: Simulation) -> Seen:
 
 def _kind(simulation: Simulation, i: int) -> str:
     body = simulation.bodies[i]
-    if isinstance(body, SoftBody):
+    if isinstance(body, SoftBody | ParticleBody):
         return "soft"
     if body.movable:
         return "rigid"

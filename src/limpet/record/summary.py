@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Literal
 
-from limpet.record.history import COLUMNS, PHASES, Row
+from limpet.clock import PHASES
+from limpet.record.history import COLUMNS, Row
 
 Ended = Literal["finished", "interrupted", "diverged", "failed"]
 

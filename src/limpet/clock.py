@@ -1,0 +1,26 @@
+"""Where the time of a step goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+PHASES = ("free", "collision", "cavities", "compliance", "solve", "correct")  # of a step
+
+
+class Clock:
+    """Seconds by phase."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.phases = dict.fromkeys(PHASES, 0.0)
+        self._now, self._last = now, now()
+
+    def take(self, phases: Mapping[str, float]) -> None:
+        """Count what another clock has measured since the last lap."""
+        for phase, seconds in phases.items():
+            self.phases[phase] += seconds
+        self._last = self._now()
+
+    def lap(self, phase: str) -> None:
+        now = self._now()
+        self.phases[phase] += now - self._last
+        self._last = now
