@@ -14,11 +14,15 @@ class Clock:
         self.phases = dict.fromkeys(PHASES, 0.0)
         self._now, self._last = now, now()
 
+    def resume(self) -> None:
+        """Leave out the time since the last lap."""
+        self._last = self._now()
+
     def take(self, phases: Mapping[str, float]) -> None:
-        """Count what another clock has measured since the last lap."""
+        """Count what another clock has measured, instead of the time since the last lap."""
         for phase, seconds in phases.items():
             self.phases[phase] += seconds
-        self._last = self._now()
+        self.resume()
 
     def lap(self, phase: str) -> None:
         now = self._now()

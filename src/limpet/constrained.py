@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -81,6 +82,25 @@ class ConstrainedState:
     memory: TouchMemory
 
 
+@dataclass
+class OpenStep:
+    """A step on its way."""
+
+    clock: Clock
+    h: float  # [s] of a solve
+    left: int  # solves to come
+    x: Array  # (n, 3) [m] the nodes
+    poses: Poses
+    touches: Touches
+    groups: tuple[Touches, Touches]  # among rigid bodies, and with nodes
+    pairs: list[Pairs]  # of each
+    p: Impulses
+    outside: tuple[Array, ...]  # [N] on the vertices of each body, or none at all
+    rows: Rows | None = None
+    on: Moving | None = None
+    sweeps: int = 0
+
+
 class Constrained(Assembly):
     """A world of explicit and rigid bodies. Add bodies, then constraints, then step."""
 
@@ -111,71 +131,117 @@ class Constrained(Assembly):
         require_positive("duration", duration, " s")
         return (self.step() for _ in range(max(1, round(duration / self.h))))
 
-    def step(self, outside: Sequence[Array | None] | None = None) -> StepReport:
-        """Advance by h, in `substeps` solves for the contacts found at its start.
+    def step(self) -> StepReport:
+        """Advance by h, in some solves for the contacts found at its start."""
+        return self.finish(self.begin())
 
-        outside: for each body forces (n_surface, 3) [N] on its vertices over the step, or None.
+    def finish(self, now: OpenStep) -> StepReport:
+        """All that is left of a step."""
+        while now.left:
+            self.free(now)
+            self.sweep(now)
+            self.move(now)
+        return self._end(now)
+
+    def begin(
+        self, outside: Sequence[Array] | None = None, substeps: int | None = None
+    ) -> OpenStep:
+        """Find what touches.
+
+        outside: forces (n_surface, 3) [N] on the vertices of each body; substeps: how many solves,
+        if that is not to be chosen.
         """
-        clock, plan = Clock(self.clock), self.plan
-        scout, stack, forms = self._build()
-        substeps = self.substeps = self._substeps(stack)
-        h = self.h / substeps
+        clock, (scout, stack, _) = Clock(self.clock), self._build()
+        self.substeps = substeps or self._substeps(stack)
+        h = self.h / self.substeps
         x, poses = self.positions(), Poses.of(self.rigid)
-        touches = scout.find(self._places(poses), self.h, plan.margin)
+        touches = scout.find(self._places(poses), self.h, self.plan.margin)
         among_rigid = (touches.rigid_a >= 0) & (touches.rigid_b >= 0)
         groups = touches.take(among_rigid), touches.take(~among_rigid)
         pairs = [touch_pairs(t, x, poses) for t in groups]
+        p = self._guess(stack, groups, pairs, h)
         clock.lap("collision")
+        acts = tuple(outside or ()) if any(f.any() for f in outside or ()) else ()
+        return OpenStep(clock, h, self.substeps, x, poses, touches, groups, pairs, p, acts)
 
-        p, sweeps = self._guess(stack, groups, pairs, h), 0
-        rows: Rows | None = None
-        for sub in range(substeps):
-            for body in self.bodies:
-                body.free_velocity(h, self.gravity, self.time + sub * h)
-            for body, force in zip(self.bodies, outside or ()):
-                if force is not None:
-                    body.apply(h * force)
-            on = moving(self.soft, self.rigid, stack.pins, x, h)
-            clock.lap("free")
+    def free(self, now: OpenStep) -> None:
+        """Velocities of the bodies by themselves, rows, and the last impulses to start from."""
+        plan, h, (_, stack, _) = self.plan, now.h, self._build()
+        done = self.substeps - now.left
+        for body in self.bodies:
+            body.free_velocity(h, self.gravity, self.time + done * h)
+        for body, force in zip(self.bodies, now.outside):
+            body.apply(h * force)
+        on = now.on = moving(self.soft, self.rigid, stack.pins, now.x, h)
+        now.clock.lap("free")
 
-            if rows is None:
-                rows = stack.rows(x, poses, on, pairs[0], pairs[1], h, plan.share)
-            else:
-                rows = stack.again(rows, x, poses, on, h, plan.share)
-            self._fade(p)
-            if plan.averaged:
-                p.contacts[:] = 0.0
-            warm_start(rows, p, on)
-            clock.lap("compliance")
+        if now.rows is None:
+            now.rows = stack.rows(now.x, now.poses, on, now.pairs[0], now.pairs[1], h, plan.share)
+        else:
+            now.rows = stack.again(now.rows, now.x, now.poses, on, h, plan.share)
+        self._fade(now.p)
+        if plan.averaged:
+            now.p.contacts[:] = 0.0
+        warm_start(now.rows, now.p, on)
+        now.clock.lap("compliance")
+        if not (np.all(np.isfinite(on.v)) and np.all(np.isfinite(on.rigid_v))):
+            raise DivergedError(
+                f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
+                "lower h, or take more substeps"
+            )
+        if plan.averaged:
+            self._average(now.rows, now.p, on, h)
 
-            if not (np.all(np.isfinite(on.v)) and np.all(np.isfinite(on.rigid_v))):
-                raise DivergedError(
-                    f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
-                    "lower h, or take more substeps"
-                )
-            if plan.averaged:
-                self._average(rows, p, on, h)
-            self.swept = sweep(rows, p, on, h, plan.sweeps, plan.rigid_sweeps, plan.tolerance)
-            sweeps += self.swept.sweeps
-            clock.lap("solve")
+    def sweep(self, now: OpenStep) -> None:
+        plan = self.plan
+        assert now.rows is not None and now.on is not None
+        self.swept = sweep(
+            now.rows, now.p, now.on, now.h, plan.sweeps, plan.rigid_sweeps, plan.tolerance
+        )
+        now.sweeps += self.swept.sweeps
+        now.clock.lap("solve")
 
-            last = sub + 1 == substeps
-            asked = last and self._driven()
-            self._take(on, reactions(rows, p, len(x), len(self.rigid)) if asked else None)
-            for body in self.bodies:
-                body.advance(h)
-            x, poses = self.positions(), Poses.of(self.rigid)
-            if not last:
-                follow_rows(rows, on, h)
-                slide(rows.contacts.pairs, p.contacts, x, poses.centre, poses.turn, forms)
-            clock.lap("correct")
-        self._impulses, self._last_h = p, h
-        self._memory = TouchMemory.of(groups, pairs, (p.rigid_contacts, p.contacts))
-        self.touches = touches
+    def move(self, now: OpenStep) -> None:
+        """Hand the velocities to the bodies, and go with them."""
+        assert now.rows is not None and now.on is not None
+        now.left -= 1
+        asked = now.left == 0 and self._driven()
+        self._take(
+            now.on, reactions(now.rows, now.p, len(now.x), len(self.rigid)) if asked else None
+        )
+        for body in self.bodies:
+            body.advance(now.h)
+        now.x, now.poses = self.positions(), Poses.of(self.rigid)
+        if now.left:
+            _, _, forms = self._build()
+            follow_rows(now.rows, now.on, now.h)
+            pairs, poses = now.rows.contacts.pairs, now.poses
+            slide(pairs, now.p.contacts, now.x, poses.centre, poses.turn, forms)
+        now.clock.lap("correct")
+
+    def bear(self, now: OpenStep, impulses: Sequence[Array]) -> None:
+        """Add impulses (n_surface, 3) [N s] from outside, on the vertices of each body."""
+        assert now.on is not None
+        nodes = np.concatenate([np.zeros((0, 3)), *impulses[: len(self.soft)]])
+        now.on.v[:] += now.on.inverse_mass[:, None] * nodes
+        for i, (body, impulse) in enumerate(zip(self.rigid, impulses[len(self.soft) :])):
+            now.on.rigid_v[i] += body.answer(impulse)
+
+    def velocities(self, now: OpenStep) -> list[Array]:
+        """Of the nodes (n, 3) of each explicit body, then (6,) of each rigid one."""
+        assert now.on is not None
+        nodes = [now.on.v[a:b] for a, b in pairwise(self.first)]
+        return [*nodes, *now.on.rigid_v]
+
+    def _end(self, now: OpenStep) -> StepReport:
+        self._impulses, self._last_h = now.p, now.h
+        impulses = (now.p.rigid_contacts, now.p.contacts)
+        self._memory = TouchMemory.of(now.groups, now.pairs, impulses)
+        self.touches = now.touches
         self.steps += 1
         self.time = self.steps * self.h
-        clock.lap("correct")
-        return self._report(clock.phases, p, sweeps)
+        now.clock.lap("correct")
+        return self._report(now.clock.phases, now.p, now.sweeps)
 
     def _substeps(self, stack: Stack) -> int:
         """How many solves a step needs: what the explicit bodies and taut threads ask for.

@@ -1,10 +1,10 @@
 """Cloth, rope and jelly among bodies that are solved together: two solvers, one step.
 
-The guests are swept by themselves (C), under the forces that the others exert on them. The others
-are solved with W, as if a guest would answer to other forces by its masses alone. So the two take
-turns until what the guests do under the new forces is what was foreseen. What holds a guest
-together only makes it stiffer: with its true compliance C' and that of its masses C the error
-shrinks by (W + C)^-1 (C - C'), 0 <= C' <= C, in each turn.
+The guests are swept (C), the others are solved with W (P), in turns: the others as if what holds a
+guest together did not change, the sweeps as if the others' forces did not. Both act on the same
+velocities, and a guest answers to an impulse by its masses, in W as in the sweeps. So the turns are
+sweeps over two large blocks: each brings the whole nearer to its solution, and none adds energy.
+That is so within one solve, therefore a guest among others takes no shorter steps of its own.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ import numpy as np
 from limpet.bodies.particles import ParticleBody
 from limpet.bodies.rigid import RigidBody
 from limpet.clock import Clock
-from limpet.constrained import Constrained, ConstrainedState
+from limpet.constrained import Constrained, ConstrainedState, OpenStep
 from limpet.errors import LimpetError, MeshError
 from limpet.geometry.surface import Surface, bare_surface, surface_topology
 from limpet.report import StepReport
 
 Array = np.ndarray
 
-AGREED = 1e-3  # [m/s] that a loaded vertex may move otherwise than foreseen
+AGREED = 1e-4  # [m/s] that the sweeps may yet change where others press
 
 
 class Guests:
     """The swept bodies of a world, each with its place among all vertices."""
 
     def __init__(self, engine: Constrained, h: float, first: int) -> None:
-        """`first`: where their vertices begin."""
+        """`first`: where their vertices begin, after those of the others; 0: there are none."""
         self.engine = deepcopy(engine)  # bodies keep their state; a world may be run twice
         self.engine.h = h
         self.bodies: list[ParticleBody | RigidBody] = self.engine.bodies
         self.surfaces = [_surface(body) for body in self.bodies]
+        self.alone = first == 0
         ends = first + np.cumsum([0, *(b.n_surface for b in self.bodies)])
         self._own = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self._start: ConstrainedState | None = None
-        self._end: ConstrainedState | None = None
-        self._force = np.zeros((0, 3))  # (n, 3) [N] on all vertices, that led to the end
-        self.report: StepReport | None = None
+        self._now: OpenStep | None = None
+        self._force = np.zeros((0, 3))  # (n, 3) [N] of the others on all vertices, so far
+        self._report: StepReport | None = None
 
     def __len__(self) -> int:
         return len(self.bodies)
@@ -59,44 +60,66 @@ class Guests:
             )
         return True
 
-    def begin(self, force: Array, clock: Clock) -> None:
-        """Make the step, under forces (n, 3) [N] on all vertices, and stand where it began.
-
-        Their free velocity is then that of this step, without the forces.
-        """
+    def begin(self, force: Array) -> None:
+        """Free velocities and first sweeps, under forces (n, 3) [N] that others will exert."""
         if len(self):
             self._start = self.engine.get_state()
-            self._step(force, clock)
+            outside = [force[own] for own in self._own]
+            self._now = self.engine.begin(outside, None if self.alone else 1)
+            if not self.alone:
+                self.engine.free(self._now)
+                self._sweep(force)
 
-    def _step(self, force: Array, clock: Clock) -> None:
-        assert self._start is not None
-        mine = [force[own] for own in self._own]
-        self.report = self.engine.step([f if f.any() else None for f in mine])
-        clock.take(self.report.phases)
-        self._end, self._force = self.engine.get_state(), force
-        self.engine.set_state(self._start)
-        for body, end, f in zip(self.bodies, self._end.bodies, mine):
-            body.foresee(end, self.engine.h, self.engine.h * f)
-
-    def agree(self, force: Array, clock: Clock) -> bool:
-        """Whether they move as foreseen under other forces; if not, the free velocity is anew."""
-        if not len(self) or all(np.array_equal(force[o], self._force[o]) for o in self._own):
+    def agree(self, force: Array) -> bool:
+        """Whether the sweeps find little to do under the forces (n, 3) of the others' solution."""
+        if self._now is None or self.alone:
             return True
-        foreseen = [b.surface_velocities() for b in self.bodies]
-        self._step(force, clock)
+        now, bodies = self._now, zip(self.bodies, self._own)
+        now.clock.resume()
+        self.engine.bear(now, [now.h * (force[own] - self._force[own]) for own in self._own])
+        before = [body.surface_velocities() for body in self.bodies]
+        self._sweep(force)
         worst = 0.0
-        for body, own, before in zip(self.bodies, self._own, foreseen):
+        for (body, own), old in zip(bodies, before):
             loaded = force[own].any(axis=1)
             if loaded.any():
-                body.apply(self.engine.h * force[own])
-                off = body.surface_velocities()[loaded] - before[loaded]
-                worst = max(worst, float(np.abs(off).max()))
-                body.apply(np.zeros_like(before))
+                body.apply(now.h * force[own])
+                worst = max(worst, float(np.abs(body.surface_velocities() - old)[loaded].max()))
         return worst <= AGREED
+
+    def _sweep(self, force: Array) -> None:
+        """Sweep, and tell the bodies what their velocities would be without the forces."""
+        assert self._now is not None
+        self.engine.sweep(self._now)
+        for body, v, own in zip(self.bodies, self.engine.velocities(self._now), self._own):
+            body.foresee(v, self._now.h * force[own])
+        self._force = force
+
+    def finish(self, clock: Clock) -> None:
+        """Go where the velocities lead."""
+        now = self._now
+        if now is None:
+            return
+        now.clock.resume()
+        if not self.alone:
+            for body, own in zip(self.bodies, self._own):
+                body.apply(now.h * self._force[own])
+            self.engine.move(now)
+        self._report = self.engine.finish(now)
+        clock.take(self._report.phases)
+
+    def back(self, pull: Array) -> None:
+        """Undo `finish`; pull (n, 3) [N] from outside, on all vertices."""
+        if self._start is not None:
+            assert self._now is not None
+            self.engine.set_state(self._start)
+            self._now.left = self.engine.substeps
+            for body, own in zip(self.bodies, self._own):
+                body.apply(self._now.h * pull[own])
 
     def merged(self, report: StepReport) -> StepReport:
         """A step's report, with what the sweeps did."""
-        own = self.report
+        own = self._report
         if own is None:
             return report
         return replace(
@@ -105,11 +128,6 @@ class Guests:
             converged=report.converged and own.converged, drives={**report.drives, **own.drives},
             max_penetration=max(report.max_penetration, own.max_penetration),
         )  # fmt: skip
-
-    def finish(self) -> None:
-        """Stand where the step ended."""
-        if self._end is not None:
-            self.engine.set_state(self._end)
 
 
 def _surface(body: ParticleBody | RigidBody) -> Surface:

@@ -103,7 +103,9 @@ class Simulation(Controls):
         ]
         between = world.pairing.friction_between
         friction = np.array([[between(a, b) for b in names] for a in names])
-        self._fields = FieldKeeper(world.pairing.field_pairs(names), self.bodies, self.offset)
+        self._fields = FieldKeeper(
+            world.pairing.field_pairs(list(world.specs)), self._own, self.offset
+        )
         self._touch = ContactKeeper(
             self._colliders, pairs, np.array([b.movable for b in self.bodies]), self.offset,
             max(self.settings.alarm, 1.2 * self.settings.sealing), self.settings.every_contact,
@@ -170,7 +172,8 @@ class Simulation(Controls):
         for body in self._own:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
         clock.lap("free")
-        self._guests.begin(self._pushed + self._pull, clock)  # C
+        self._guests.begin(self._pushed + self._pull)  # C
+        clock.resume()
         if self._pull.any():
             self._response.apply(self._pull)
         start = [b.get_state() for b in self.bodies]
@@ -194,8 +197,8 @@ class Simulation(Controls):
             )
             for body in self._own:
                 body.advance(h)
-            self._guests.finish()
             clock.lap("correct")
+            self._guests.finish(clock)
 
             self._ahead = self._detect()
             after = self._touch.effective(self._ahead[1])
@@ -207,6 +210,7 @@ class Simulation(Controls):
                 break
             for one, state in zip(self.bodies, start):
                 one.set_state(state)
+            self._guests.back(self._pull)
             contacts = self._touch.with_more(contacts, crossed)
             if missed:  # something came from afar: look further
                 looked = 1.5 * reach
@@ -241,7 +245,9 @@ class Simulation(Controls):
                 self.steps % 10 == 0, clock.lap,
             )  # fmt: skip
             self._memory = answer.memory
-            if self._guests.agree(answer.force, clock):
+            agreed = self._guests.agree(answer.force)
+            clock.resume()
+            if agreed:
                 break
         return answer
 

@@ -134,13 +134,9 @@ class ParticleBody(ABC):
         if impulse is not None:
             self._impulse = self._impulse + impulse
 
-    def foresee(self, end: dict[str, Array], h: float, impulse: Array) -> None:
-        """Free velocity <- the mean one of a step h to the state `end`, less what `impulse` did.
-
-        For others who ask how it would answer to another impulse.
-        """
-        self._free = (end["x"] - self.x) / h - self.mobility[:, None] * impulse
-        self.v, self._impulse = self._free, np.zeros_like(impulse)
+    def foresee(self, v: Array, impulse: Array) -> None:
+        """Free velocity <- what leads to v (n, 3) with `impulse`, as `apply` has it."""
+        self.v = self._free = v - self.mobility[:, None] * impulse
 
     def advance(self, h: float) -> None:
         self.x = self.x + h * self.v

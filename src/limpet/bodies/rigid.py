@@ -206,14 +206,13 @@ class RigidBody:
         if self.prescribed and total is not None:
             self._drive = self._drive - total
 
-    def foresee(self, end: dict[str, Array], h: float, impulse: Array) -> None:
-        """Free velocity <- the mean one of a step h to the state `end`, less what `impulse` did.
+    def answer(self, impulse: Array) -> Array:
+        """(6,) what impulses (n_surface, 3) [N s] on its vertices add to its velocity."""
+        return self._mobility() @ _wrench(self._arms(), np.ascontiguousarray(impulse))
 
-        For others who ask how it would answer to another impulse.
-        """
-        turned = quaternion_matrix(end["turn"]) @ quaternion_matrix(self.turn).T
-        mean = np.concatenate([end["centre"] - self.centre, rotation_vector(turned)]) / h
-        self._free = mean - self._mobility() @ _wrench(self._arms(), impulse)
+    def foresee(self, v: Array, impulse: Array) -> None:
+        """Free velocity <- what leads to v (6,) with `impulse`, as `apply` has it."""
+        self._free = v - self.answer(impulse)
         self.v, self.w = self._free[:3], self._free[3:]
 
     def push(self, total: Array) -> None:
