@@ -69,7 +69,10 @@ ROWS = (
         Row("sphere-box", f"edge {1e3 * e:g} mm", partial(_ball_and_brick, e), ON_TOP)
         for e in BALL_EDGES
     ),
-    *(Row("mug-box", f"{n} vertices", partial(_mug_and_brick, n), TILTED) for n in MUG_VERTICES),
+    *(
+        Row("mug-box", f"{n} vertices", partial(_mug_and_brick, n), TILTED)
+        for n in (*MUG_VERTICES, 12000)
+    ),
     *(
         Row("rigid mug-box", f"{n} vertices", partial(_rigid_mug_and_brick, n), TILTED)
         for n in MUG_VERTICES
