@@ -8,7 +8,7 @@ import pytest
 import limpet as lp
 from limpet.bodies.rigid import RigidBody
 from limpet.geometry.rotation import rotation_matrix
-from limpet.pressure_field.patches import CREEP, FieldPair, find_patches
+from limpet.pressure_field.patches import CREEP, FAN, FieldPair, find_patches
 from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import wrench
 
@@ -73,6 +73,8 @@ def test_the_points_of_a_patch_add_up_to_its_wrench():
     moment = np.cross(patches.point, force).sum(axis=0)
     np.testing.assert_allclose(moment, expected.moment, rtol=1e-10, atol=1e-12)
     assert len(np.unique(patches.key)) == len(patches)
+    points = np.unique(patches.key // FAN, return_counts=True)[1]  # of each polygon
+    assert points.min() == 1 and points.max() > 3 and len(points) == len(surface)
 
 
 @pytest.mark.parametrize(("factor", "slips"), [(0.97, False), (1.03, True)])

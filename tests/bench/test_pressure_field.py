@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from limpet.bench import drake, pressure_field
+from limpet.bench.things import Ball, own_body
+from limpet.pressure_field.fields import half_space
+from limpet.pressure_field.surface import contact_surface
 
 
 def test_a_short_run_without_drake_gives_a_row_a_pair(monkeypatch):
@@ -23,17 +26,28 @@ def test_a_short_run_without_drake_gives_a_row_a_pair(monkeypatch):
     assert any("not installed" in note for note in table.notes)
 
 
-def test_the_ratio_decides_only_for_the_pairs_of_the_targets():
-    columns = tuple("abcdefgh")
+def test_the_surface_is_judged_and_no_time():
+    columns = tuple("abcdefghi")
     rows = [
-        ("sphere-box", "", 1, 30, 1.0, 30, 2.0, 2.0),  # too few faces to count
-        ("sphere-box", "", 1, 100, 1.0, 100, 4.0, 4.0),
-        ("mug-box", "", 1, 800, 1.0, 700, 3.5, 3.5),
-        ("mug-mug", "", 1, 900, 1.0, 900, 1.5, 1.5),  # not one of them
+        ("sphere-box", "", 1, 30, 1.0, 30, 2.0, 2.0, True),
+        ("mug-box", "", 1, 800, 1.0, 700, 0.5, 0.5, True),
     ]
     assert pressure_field._result(columns, rows, True).ok
-    rows[2] = ("mug-box", "", 1, 800, 1.0, 700, 2.5, 2.5)
+    rows[1] = ("mug-box", "", 1, 800, 1.0, 700, 9.0, 9.0, False)
     assert not pressure_field._result(columns, rows, True).ok
+
+
+def test_surfaces_agree_in_faces_area_and_force():
+    ball, ground = own_body(Ball(0.05, 0.02, 1e7)), half_space((0.0, 0.0, 1.0), 0.0)
+    there = np.eye(3), np.array([0.0, 0.0, 0.04])
+    surface = contact_surface(ball, there, ground, pressure_field.HERE)
+    faces, size = len(surface), float(np.linalg.norm(surface.area, axis=1).sum())
+    force = surface.pressure @ surface.area
+    assert faces > 5
+    assert pressure_field.agree(surface, faces, size, force)
+    assert not pressure_field.agree(surface, faces + 1, size, force)
+    assert not pressure_field.agree(surface, faces, size * (1.0 + 1e-9), force)
+    assert not pressure_field.agree(surface, faces, size, force + 1e-9 * force[2])
 
 
 def test_growth_is_the_power_of_the_faces():

@@ -33,7 +33,16 @@ def test_a_ball_keeps_its_energy_over_ten_bounces():
     parts = bodies.energies(motion)
     total = parts.sum(axis=1) - MASS * G * RADIUS  # from the ball lying on the floor
     assert parts[:, 2].max() > 0.5 * total[0]  # at the lowest point it is in the contact
-    assert np.ptp(total) < 0.01 * total[0]
+    assert np.ptp(total) < 1e-4 * total[0]
+
+
+def apexes(times, height):
+    """Heights of the bounces: in flight the parabola through three samples is the motion."""
+    before, at, after = height[:-2], height[1:-1], height[2:]
+    slope, bend = 0.5 * (after - before), after - 2.0 * at + before
+    top = (at > before) & (at >= after)
+    assert bend[top] == pytest.approx(-G * (times[1] - times[0]) ** 2, rel=1e-3)
+    return (at - slope**2 / (2.0 * bend))[top] - RADIUS
 
 
 def test_dissipation_takes_what_hunt_and_crossley_take():
@@ -41,6 +50,10 @@ def test_dissipation_takes_what_hunt_and_crossley_take():
 
     Of a ball d deep, p = k depth and cos^2 of the slope of its approach raise the pressure:
     F = k pi d^2 (R - d/3) + k chi/H v 2 pi R^2 int (d - R (1 - c)) c^3 dc from 1 - d/R to 1.
+
+    The middles of the finer ball's facets are 9 um under its true surface, which is much of the
+    depth of a low bounce: 0.1 % of the apex at 7 mm, 0.9 % at 1 mm. So only those above 10 mm are
+    compared as they are, and all of them after taking away what falls as the square of the facets.
     """
     modulus, thick, chi, drop = 4e5, 0.04, 0.02, 0.06
     k = modulus / thick
@@ -57,18 +70,20 @@ def test_dissipation_takes_what_hunt_and_crossley_take():
         lambda t, y: [y[1], push(RADIUS - y[0], -y[1]) / MASS - G],
         (0.0, 1.0), [RADIUS + drop, 0.0], t_eval=times, rtol=1e-8, atol=1e-10, max_step=2e-3,
     ).y[0]  # fmt: skip
-    ball = Mover(rigid_ball(4, RADIUS), MASS, ROUND, position=(0.0, 0.0, RADIUS + drop))
     floor = Mover(half_space((0.0, 0.0, 1.0), 0.0, modulus, thick))
-    bodies = Bodies((ball, floor), Law(dissipation=chi))
-    height = bodies.run(times, rtol=1e-5).position[:, 0, 2]
-    tops = [(h[1:-1] > h[:-2]) & (h[1:-1] >= h[2:]) for h in (height, exact)]
-    found, wanted = (h[1:-1][top] - RADIUS for h, top in zip((height, exact), tops))
-    assert len(found) == len(wanted) >= 3
+    found = []
+    for rounds in (4, 5):
+        ball = Mover(rigid_ball(rounds, RADIUS), MASS, ROUND, position=(0.0, 0.0, RADIUS + drop))
+        bodies = Bodies((ball, floor), Law(dissipation=chi))
+        found.append(apexes(times, bodies.run(times, rtol=1e-5).position[:, 0, 2]))
+    wanted = apexes(times, exact)
+    coarse, fine = found
+    assert len(coarse) == len(fine) == len(wanted) == 9
     assert wanted[0] < 0.8 * drop  # it does take something
-    high = wanted > 2e-3  # the middles of the ball's facets are 36 um under its true surface
-    assert high.sum() >= 5
-    assert found[high] == pytest.approx(wanted[high], rel=0.02)
-    assert (np.diff(found) < 0.0).all()
+    high = wanted > 0.01
+    assert high.sum() == 3
+    assert fine[high] == pytest.approx(wanted[high], rel=1e-3)
+    assert (4.0 * fine - coarse) / 3.0 == pytest.approx(wanted, rel=1e-3)
 
 
 def test_a_sliding_box_stops_where_friction_says():

@@ -99,6 +99,33 @@ def test_a_mapping_makes_a_field_non_linear():
     assert field.pressure == pytest.approx(1e6 * solid.extent**2)
 
 
+def test_boxes_hold_what_is_under_them():
+    """Every node, at every limit: the box of its leaves' boxes and the range of their pressures."""
+    field = pressure_field(sphere(0.05, 0.025), 1e7)
+    boxes, links, limits, _ = field.boxes
+    assert np.array_equal(links[links[:, 0] < 0, 1], np.arange(len(field.tets)))  # in leaf order
+    corners, pressure = field.points[field.tets], field.pressure[field.tets]
+    for level, limit in enumerate(limits):
+        low, high = (
+            boxes[level, :, :3] - boxes[level, :, 3:6],
+            boxes[level, :, :6].reshape(-1, 2, 3).sum(axis=1),
+        )
+        for i, (second, many) in enumerate(links):
+            under = np.arange(i, i + 2 * many - 1) if second >= 0 else np.array([i])
+            leaves = under[links[under, 0] < 0]
+            cells = links[leaves, 1]
+            assert second < 0 or len(cells) == many
+            within = pressure[cells] <= limit
+            inside = corners[cells][within]
+            assert (inside >= low[i]).all() and (inside <= high[i]).all()
+            if second >= 0:
+                full = leaves[boxes[level, leaves, 3] >= 0.0]
+                assert low[i] == pytest.approx(low[full].min(axis=0), abs=1e-15)
+                assert high[i] == pytest.approx(high[full].max(axis=0), abs=1e-15)
+            assert boxes[level, i, 6] == pressure[cells].min()
+            assert boxes[level, i, 7] == pressure[cells].max()
+
+
 def kuhn_box():
     """A box of six tets round its diagonal: no vertex inside."""
     points = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], dtype=float)

@@ -110,10 +110,12 @@ def test_dissipation_is_the_rate_of_the_extent(rigid):
     up = wrench(surface, np.zeros(3), velocity=(0, 0, speed), law=law, softness=soft).force[2]
     share = (surface.pressure * surface.area[:, 2])[flat].sum() / rest
     assert share > 0.9
-    assert down / rest - 1.0 == pytest.approx(chi * soft * rise * speed, rel=0.1)
+    gained = (down / rest - 1.0) / (chi * soft * rise * speed)
+    # beside the edges a's gradient lies along a rigid floor; a soft one gives way there by itself
+    assert gained == pytest.approx(share, rel=1e-9) if rigid else share < gained < 1.0
     assert down - rest == pytest.approx(rest - up)
     away = wrench(surface, np.zeros(3), velocity=(0, 0, 1e6), law=law, softness=soft)
-    # clamped, it never pulls; beside the edges the gradient lies along the floor and has no rate
+    # clamped, it never pulls; what has no rate stays
     assert away.force[2] == pytest.approx((1.0 - share) * rest if rigid else 0.0, abs=1e-9 * rest)
 
 

@@ -1,7 +1,8 @@
 """Time of a pressure-field query as contacts get finer, in turn with Drake where that is there.
 
 A query is one contact surface: from two poses to polygons with area, centroid, pressure and both
-gradients. Both get the same meshes, fields and poses, one thread, and take turns.
+gradients. Both get the same meshes, fields and poses, one thread, and take turns. Whether they find
+the same is judged; no time is.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from scipy.spatial.transform import Rotation
 from limpet.bench import drake
 from limpet.bench.things import Ball, Brick, Thing, own_body, rigid_mug, soft_mug
 from limpet.pressure_field.fields import Body, HalfSpace
-from limpet.pressure_field.surface import Pose, contact_surface
+from limpet.pressure_field.surface import ContactSurface, Pose, contact_surface
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 
-WANTED = 3.0  # times as fast as Drake
+Array = np.ndarray
+
+SAME = 1e-10  # of area and force, relative to Drake's
 ROUNDS = 21  # in which the two take turns
 SPELL = 0.004  # [s] of one of them at a stretch
-FULL = 70  # faces from which a query is more than its overhead; TARGETS begins at 71
 BRICK = Brick((0.1, 0.12, 0.08), 2e7)
 HERE: Pose = (np.eye(3), np.zeros(3))
 
@@ -67,7 +69,10 @@ ROWS = (
         Row("sphere-box", f"edge {1e3 * e:g} mm", partial(_ball_and_brick, e), ON_TOP)
         for e in BALL_EDGES
     ),
-    *(Row("mug-box", f"{n} vertices", partial(_mug_and_brick, n), TILTED) for n in MUG_VERTICES),
+    *(
+        Row("mug-box", f"{n} vertices", partial(_mug_and_brick, n), TILTED)
+        for n in (*MUG_VERTICES, 12000)
+    ),
     *(
         Row("rigid mug-box", f"{n} vertices", partial(_rigid_mug_and_brick, n), TILTED)
         for n in MUG_VERTICES
@@ -91,18 +96,30 @@ def run(progress: Progress) -> Result:
         pair = drake.DrakePair(one, two) if peer else None
         a, b = (pair.body(0), pair.body(1)) if pair else (own_body(one), own_body(two))
         ours, theirs = times(a, b, row.pose, pair)
-        faces = len(contact_surface(a, row.pose, b, HERE))
-        # Drake's count is without the polygons that it leaves out
+        surface = contact_surface(a, row.pose, b, HERE)
         count = 0 if isinstance(a, HalfSpace) else len(a.cells)
-        cells: tuple[Cell, ...] = (row.name, row.fineness, count, faces, ours)
+        cells: tuple[Cell, ...] = (row.name, row.fineness, count, len(surface), ours)
         if pair:
-            cells += (pair.contact(row.pose)[0], theirs, theirs / ours)
+            found = pair.contact(row.pose)
+            same = agree(drake.as_drake(surface, a, b), *found)
+            cells += (found[0], theirs, theirs / ours, same)
         rows.append(cells)
         tick()
     columns: tuple[str, ...] = ("pair", "mesh of the first", "its cells", "faces", "ours [ms]")
     if peer:
-        columns += ("Drake's faces", "Drake [ms]", "times as fast")
+        columns += ("Drake's faces", "Drake [ms]", "times as fast", "same surface")
     return _result(columns, rows, peer)
+
+
+def agree(surface: ContactSurface, faces: int, area: float, force: Array) -> bool:
+    """Whether a surface, without what Drake leaves out, has Drake's faces, area and force."""
+    own_area = np.linalg.norm(surface.area, axis=1).sum()
+    off = np.linalg.norm(surface.pressure @ surface.area - force)
+    return bool(
+        len(surface) == faces
+        and abs(own_area - area) <= SAME * area
+        and off <= SAME * np.linalg.norm(force)
+    )
 
 
 def times(a: Body, b: Body, pose: Pose, pair: drake.DrakePair | None) -> tuple[float, float]:
@@ -137,21 +154,16 @@ def _result(columns: tuple[str, ...], rows: list[tuple[Cell, ...]], peer: bool) 
         f"time grows as faces to the power {growth}",
         *(f"TARGETS.md, Drake's ms at faces, {name}: {text}" for name, text in TARGETS.items()),
     ]
-    ok = True
     if peer:
-        ratios = [float(r[7]) for r in rows if r[0] in TARGETS and int(r[5]) >= FULL]  # type: ignore[arg-type]
-        ok = min(ratios) >= WANTED
         notes += [
             "Drake in turn with ours, on the same meshes and fields; its faces are fewer where it "
             "leaves out those that face away from a gradient",
-            f"least ratio among TARGETS.md's pairs of {FULL} faces or more: {min(ratios):.1f}; "
-            f"wanted {WANTED:g}",
+            f"same surface: as many faces without those, area and force within {SAME:g}",
         ]
     else:
         notes += ["Drake is not installed here (pip install drake): ours alone, on meshes of ours"]
-    return Result(
-        (Table("pressure-field: time of a query", columns, tuple(rows), tuple(notes)),), ok
-    )
+    table = Table("pressure-field: time of a query", columns, tuple(rows), tuple(notes))
+    return Result((table,), ok=all(r[8] for r in rows) if peer else True)
 
 
 def _growth(points: list[tuple[Any, Any]]) -> float:

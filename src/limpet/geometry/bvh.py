@@ -45,7 +45,7 @@ class Tree(NamedTuple):
 
 def build_tree(x: Array, triangles: Array) -> Tree:
     """Tree over the triangles (m, 3) at positions x (n, 3) [m], fitted to them."""
-    second, start, size, order = _split(x[triangles].mean(axis=1))
+    second, start, size, order = median_splits(x[triangles].mean(axis=1), LEAF)
     lower = np.empty((len(second), 3))
     tree = Tree(lower, np.empty_like(lower), second, start, size, order)
     refit(tree, x, triangles)
@@ -53,15 +53,19 @@ def build_tree(x: Array, triangles: Array) -> Tree:
 
 
 @njit(cache=True)
-def _split(centre: Array) -> tuple[Array, Array, Array, Array]:
-    """Median splits along the longest side, down to LEAF triangles."""
+def median_splits(centre: Array, most: int) -> tuple[Array, Array, Array, Array]:
+    """Topology of a tree over things with centres (m, 3) [m], at most so many in a leaf.
+
+    A node is split at the median along the longest side of its centres' box. Returns second,
+    start, size and order as a Tree has them.
+    """
     m = len(centre)
     order = np.arange(m).astype(np.int32)
     room = 2 * m
     second = np.full(room, -1, np.int32)
     start = np.zeros(room, np.int32)
     size = np.zeros(room, np.int32)
-    todo = np.empty((DEPTH, 3), np.int32)  # first triangle, number of them, parent if second child
+    todo = np.empty((DEPTH, 3), np.int32)  # first thing, number of them, parent if second child
     todo[0, 0], todo[0, 1], todo[0, 2] = 0, m, -1
     waiting = 1
     n = 0
@@ -71,7 +75,7 @@ def _split(centre: Array) -> tuple[Array, Array, Array, Array]:
         start[n], size[n] = first, many
         if parent >= 0:
             second[parent] = n
-        if many > LEAF:
+        if many > most:
             part = order[first : first + many].copy()
             axis, longest = 0, -1.0
             for k in range(3):

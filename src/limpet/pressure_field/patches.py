@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError
+from limpet.pressure_field.fan import WEIGHTS, twice_area
 from limpet.pressure_field.fields import Body
 from limpet.pressure_field.surface import ContactSurface, Pose, contact_surface
 from limpet.pressure_field.wrench import check_depth, rise_of_pressure, softness
@@ -159,7 +160,6 @@ def _points(
         most += 3 * (start[k + 1] - start[k]) if size[k] > large * total else 1
     rows = np.empty((most, 9))
     polygon, sub = np.empty(most, np.int64), np.empty(most, np.int64)
-    weights = ((2 / 3, 1 / 6, 1 / 6), (1 / 6, 2 / 3, 1 / 6), (1 / 6, 1 / 6, 2 / 3))
     n, resultant = np.empty(3), np.empty(3)
     used = 0
     for k in range(len(pressure)):
@@ -174,14 +174,8 @@ def _points(
         first, end = start[k], start[k + 1]
         for i in range(first, end):
             j = i + 1 if i + 1 < end else first
-            twice = 0.0
-            for c in range(3):
-                d, e = (c + 1) % 3, (c + 2) % 3
-                twice += n[c] * (
-                    (corners[i, d] - centroid[k, d]) * (corners[j, e] - centroid[k, e])
-                    - (corners[i, e] - centroid[k, e]) * (corners[j, d] - centroid[k, d])
-                )
-            for wc, wi, wj in weights:
+            twice = twice_area(n, centroid, k, corners, i, j)
+            for wc, wi, wj in WEIGHTS:
                 p = wc * pressure[k] + wi * corner_pressure[i] + wj * corner_pressure[j]
                 if whole:
                     force += p * twice / 6.0

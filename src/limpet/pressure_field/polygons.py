@@ -62,50 +62,63 @@ def moved(x: Array, r: Array, t: Array) -> Array:
     return out
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _cut(h: Array, tet: Array, up: Array, down: Array, corners: Array, k: int) -> int:
+    """Cut a tet (4, 3) where a height h (4,), linear in it, is 0: fills corners[k], tells how many.
+
+    A corner with h = 0 counts as above. up, down: (4,) int32, room to work in.
+    """
+    above, below = 0, 0
+    for c in range(4):
+        if h[c] >= 0.0:
+            up[above] = c
+            above += 1
+        else:
+            down[below] = c
+            below += 1
+    n = 0
+    if above > 0 and below > 0:
+        n = 4 if above == 2 else 3
+    for e in range(n):
+        # round the slice: each corner shares a face with the next
+        if above == 2:
+            a, b = up[e >> 1], down[((e + 1) >> 1) & 1]
+        else:
+            a, b = (up[0], down[e]) if above == 1 else (up[e], down[0])
+        w = h[a] / (h[a] - h[b])
+        for axis in range(3):
+            corners[k, e, axis] = tet[a, axis] + w * (tet[b, axis] - tet[a, axis])
+    return n
+
+
 @njit(cache=True, error_model="numpy")
 def equal_pressure_slices(
     pairs: Array, cells_h: Array, cells_p: Array, tets: Array, x: Array, r: Array
 ) -> Batch:
     """The probe's tets, with vertices x (n, 3) in the host's frame, cut where pressures are equal.
 
-    h is how much the probe's pressure is above the host's; it is linear (F X-B), and a corner with
-    h = 0 counts as above.
+    h is how much the probe's pressure is above the host's, which is linear (F X-B).
     """
     room = len(pairs)
     kept, corners = np.empty((room, 2), np.int32), np.empty((room, MOST, 3))
     sides, normal = np.empty(room, np.int32), np.empty((room, 3))
-    h, at = np.empty(4), np.empty(4, np.int32)
+    h, tet = np.empty(4), np.empty((4, 3))
     up, down = np.empty(4, np.int32), np.empty(4, np.int32)
     k = 0
     for pair in range(room):
         i, j = pairs[pair, 0], pairs[pair, 1]
         sx, sy, sz = cells_h[i, SLOPE], cells_h[i, SLOPE + 1], cells_h[i, SLOPE + 2]
         equal = EQUAL * (cells_h[i, SCALE] + cells_p[j, SCALE])
-        above, below = 0, 0
         for c in range(4):
             v = tets[j, c]
-            p = sx * x[v, 0] + sy * x[v, 1] + sz * x[v, 2] + cells_h[i, CONSTANT]
-            more = cells_p[j, PRESSURES + c] - p
-            at[c], h[c] = v, more if abs(more) > equal else 0.0
-            if h[c] >= 0.0:
-                up[above] = c
-                above += 1
-            else:
-                down[below] = c
-                below += 1
-        if above == 0 or below == 0:
-            continue
-        n = 4 if above == 2 else 3
-        for e in range(n):
-            # round the slice: each corner shares a face with the next
-            if above == 2:
-                a, b = up[e >> 1], down[((e + 1) >> 1) & 1]
-            else:
-                a, b = (up[0], down[e]) if above == 1 else (up[e], down[0])
-            w = h[a] / (h[a] - h[b])
             for axis in range(3):
-                start = x[at[a], axis]
-                corners[k, e, axis] = start + w * (x[at[b], axis] - start)
+                tet[c, axis] = x[v, axis]
+            p = sx * tet[c, 0] + sy * tet[c, 1] + sz * tet[c, 2] + cells_h[i, CONSTANT]
+            more = cells_p[j, PRESSURES + c] - p
+            h[c] = more if abs(more) > equal else 0.0
+        n = _cut(h, tet, up, down, corners, k)
+        if n == 0:
+            continue
         gx, gy, gz = cells_p[j, SLOPE], cells_p[j, SLOPE + 1], cells_p[j, SLOPE + 2]
         mx = r[0, 0] * gx + r[0, 1] * gy + r[0, 2] * gz - sx
         my = r[1, 0] * gx + r[1, 1] * gy + r[1, 2] * gz - sy
@@ -143,34 +156,18 @@ def plane_slices(pairs: Array, cells_h: Array, nx: float, ny: float, nz: float, 
     room = len(pairs)
     kept, corners = np.empty((room, 2), np.int32), np.empty((room, MOST, 3))
     sides, normal = np.empty(room, np.int32), np.empty((room, 3))
-    h = np.empty(4)
+    h, tet = np.empty(4), np.empty((4, 3))
     up, down = np.empty(4, np.int32), np.empty(4, np.int32)
     k = 0
     for pair in range(room):
         i = pairs[pair, 0]
-        above, below = 0, 0
         for c in range(4):
-            at = CORNERS + 3 * c
-            h[c] = d - (nx * cells_h[i, at] + ny * cells_h[i, at + 1] + nz * cells_h[i, at + 2])
-            if h[c] >= 0.0:
-                up[above] = c
-                above += 1
-            else:
-                down[below] = c
-                below += 1
-        if above == 0 or below == 0:
-            continue
-        n = 4 if above == 2 else 3
-        for e in range(n):
-            if above == 2:
-                a, b = up[e >> 1], down[((e + 1) >> 1) & 1]
-            else:
-                a, b = (up[0], down[e]) if above == 1 else (up[e], down[0])
-            w = h[a] / (h[a] - h[b])
             for axis in range(3):
-                start = cells_h[i, CORNERS + 3 * a + axis]
-                end = cells_h[i, CORNERS + 3 * b + axis]
-                corners[k, e, axis] = start + w * (end - start)
+                tet[c, axis] = cells_h[i, CORNERS + 3 * c + axis]
+            h[c] = d - (nx * tet[c, 0] + ny * tet[c, 1] + nz * tet[c, 2])
+        n = _cut(h, tet, up, down, corners, k)
+        if n == 0:
+            continue
         normal[k, 0], normal[k, 1], normal[k, 2] = -nx, -ny, -nz
         kept[k, 0], kept[k, 1], sides[k] = i, pairs[pair, 1], n
         k += 1

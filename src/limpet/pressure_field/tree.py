@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.geometry.bvh import DEPTH, median_splits
 from limpet.geometry.cells import TET_EDGES
 from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, SLOPE
 
 Array = np.ndarray
 
-DEPTH = 64  # of a tree: splits halve
 LEVELS = 7  # sets of boxes; each limit is half the one before, the first is none
 PAD = 4e-12  # of the body's size, on every box: what lies in a plane of another touches it
 NOWHERE = -1e300  # half side of a box about nothing: apart from every other
@@ -36,9 +36,7 @@ class Boxes(NamedTuple):
 
 def leaf_order(lower: Array, upper: Array) -> Array:
     """(m,) The cells with boxes lower, upper (m, 3) [m] in the order of the leaves of a tree."""
-    nothing = np.zeros(len(lower))
-    links = _build(lower[None], upper[None], nothing, nothing)[1]
-    return links[links[:, 0] < 0, 1]
+    return median_splits(0.5 * (lower + upper), 1)[3]
 
 
 def tet_boxes(corners: Array, pressure: Array, steepest: float) -> Boxes:
@@ -70,48 +68,35 @@ def triangle_boxes(corners: Array) -> Boxes:
     return Boxes(boxes, links, np.array([np.inf]), np.inf)
 
 
-@njit(cache=True, error_model="numpy")
 def _build(lower: Array, upper: Array, least: Array, greatest: Array) -> tuple[Array, Array]:
-    """Median splits along the longest side of the centres' box; lower, upper are (l, m, 3)."""
-    levels, m = lower.shape[0], lower.shape[1]
-    centre = 0.5 * (lower[0] + upper[0])
-    order = np.arange(m)
-    boxes = np.empty((levels, 2 * m - 1, 8))
-    links = np.empty((2 * m - 1, 2), np.int32)
-    todo = np.empty((DEPTH, 3), np.int64)  # first cell, number of them, parent if second child
-    todo[0, 0], todo[0, 1], todo[0, 2] = 0, m, -1
-    waiting, n = 1, 0
-    while waiting > 0:
-        waiting -= 1
-        first, many, parent = todo[waiting, 0], todo[waiting, 1], todo[waiting, 2]
-        part = order[first : first + many].copy()
-        if parent >= 0:
-            links[parent, 0] = n
-        for level in range(levels):
+    """Boxes and links over cells with boxes lower, upper (l, m, 3) [m] and pressures (m,) [Pa]."""
+    second, start, size, order = median_splits(0.5 * (lower[0] + upper[0]), 1)
+    links = np.column_stack([second, np.where(second < 0, order[start], size)])
+    return _fill(links, lower, upper, least, greatest), links
+
+
+@njit(cache=True)
+def _fill(links: Array, lower: Array, upper: Array, least: Array, greatest: Array) -> Array:
+    """Boxes (l, n, 8) of a tree, from the leaves up."""
+    levels, nodes = len(lower), len(links)
+    boxes = np.empty((levels, nodes, 8))
+    low, high = np.empty((nodes, 4)), np.empty((nodes, 4))  # of x, y, z and the pressure
+    for level in range(levels):
+        for i in range(nodes - 1, -1, -1):
+            second, c = links[i, 0], links[i, 1]
+            if second < 0:
+                low[i, :3], high[i, :3] = lower[level, c], upper[level, c]
+                low[i, 3], high[i, 3] = least[c], greatest[c]
+            else:
+                for k in range(4):
+                    low[i, k] = min(low[i + 1, k], low[second, k])
+                    high[i, k] = max(high[i + 1, k], high[second, k])
             for k in range(3):
-                low, high = np.inf, -np.inf
-                for c in part:
-                    low, high = min(low, lower[level, c, k]), max(high, upper[level, c, k])
-                empty = low > high
-                boxes[level, n, k] = 0.0 if empty else 0.5 * (low + high)
-                boxes[level, n, 3 + k] = NOWHERE if empty else 0.5 * (high - low)
-            boxes[level, n, 6], boxes[level, n, 7] = least[part].min(), greatest[part].max()
-        links[n, 0], links[n, 1] = -1, part[0]
-        if many > 1:
-            axis, longest = 0, -1.0
-            for k in range(3):
-                extent = centre[part, k].max() - centre[part, k].min()
-                if extent > longest:
-                    axis, longest = k, extent
-            order[first : first + many] = part[np.argsort(centre[part, axis], kind="mergesort")]
-            half = many // 2
-            todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = first + half, many - half, n
-            last = waiting + 1  # the first child comes next
-            todo[last, 0], todo[last, 1], todo[last, 2] = first, half, -1
-            links[n, 1] = many
-            waiting += 2
-        n += 1
-    return boxes, links
+                empty = low[i, k] > high[i, k]
+                boxes[level, i, k] = 0.0 if empty else 0.5 * (low[i, k] + high[i, k])
+                boxes[level, i, 3 + k] = NOWHERE if empty else 0.5 * (high[i, k] - low[i, k])
+            boxes[level, i, 6], boxes[level, i, 7] = low[i, 3], high[i, 3]
+    return boxes
 
 
 @njit(cache=True, error_model="numpy")
@@ -198,14 +183,35 @@ def near_pairs(
     return pairs
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _parted(
+    cells: Array, c: int, x: float, y: float, z: float, hx: float, hy: float, hz: float,
+    least: float, greatest: float,
+) -> bool:  # fmt: skip
+    """Whether a cell and a box share no pressure, or lie on two sides of a face of the cell.
+
+    The box has its centre at x, y, z, half sides hx, hy, hz, and these pressures [Pa].
+    """
+    gx, gy, gz = cells[c, SLOPE], cells[c, SLOPE + 1], cells[c, SLOPE + 2]
+    p = gx * x + gy * y + gz * z + cells[c, CONSTANT]
+    spread = abs(gx) * hx + abs(gy) * hy + abs(gz) * hz
+    parted = p - spread > greatest or p + spread < least
+    if not parted:
+        for f in range(FACES, CORNERS, 4):
+            nx, ny, nz = cells[c, f], cells[c, f + 1], cells[c, f + 2]
+            height = nx * x + ny * y + nz * z - cells[c, f + 3]
+            parted |= height > abs(nx) * hx + abs(ny) * hy + abs(nz) * hz
+    return parted
+
+
 @njit(cache=True, error_model="numpy")
 def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array) -> Array:
     """Both trees at once, from the roots down.
 
-    Two nodes are parted by a face of
-    their boxes. A cell and a node are parted as well by a face of the cell, and by their pressures:
-    the cell's, linear over the node's box, may be all above or all below the node's own. All is
-    scalars: to hand arrays to a function, or to take a row, costs more than the test.
+    Two nodes are parted by a face of their boxes. A cell and a node are parted as well by a face of
+    the cell, and by their pressures: the cell's, linear over the node's box, may be all above or
+    all below the node's own. All is scalars: to hand arrays to a function that is not inlined, or
+    to take a row, costs more than the test.
     """
     highest = highest_pressure(host, probe, r, t)
     pairs = np.empty((256, 2), np.int32)
@@ -243,38 +249,16 @@ def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array,
         ):
             continue
         second_h, second_p = lh[i, 0], lp[j, 0]
-        if second_p < 0:  # a cell of the probe against a box of the host
-            c = lp[j, 1]
-            gx, gy, gz = planes[c, SLOPE], planes[c, SLOPE + 1], planes[c, SLOPE + 2]
-            p = gx * cx + gy * cy + gz * cz + planes[c, CONSTANT]
-            spread = abs(gx) * hx + abs(gy) * hy + abs(gz) * hz
-            if p - spread > bh[i, 7] or p + spread < bh[i, 6]:
-                continue
-            apart = False
-            for f in range(FACES, CORNERS, 4):
-                nx, ny, nz = planes[c, f], planes[c, f + 1], planes[c, f + 2]
-                height = nx * cx + ny * cy + nz * cz - planes[c, f + 3]
-                apart |= height > abs(nx) * hx + abs(ny) * hy + abs(nz) * hz
-            if apart:
-                continue
-        if second_h < 0:  # a cell of the host against a box of the probe
-            c = lh[i, 1]
-            gx, gy, gz = cells_h[c, SLOPE], cells_h[c, SLOPE + 1], cells_h[c, SLOPE + 2]
-            p = gx * mx + gy * my + gz * mz + cells_h[c, CONSTANT]
-            spread = abs(gx) * ex + abs(gy) * ey + abs(gz) * ez
-            if p - spread > bp[j, 7] or p + spread < bp[j, 6]:
-                continue
-            apart = False
-            for f in range(FACES, CORNERS, 4):
-                nx, ny, nz = cells_h[c, f], cells_h[c, f + 1], cells_h[c, f + 2]
-                height = nx * mx + ny * my + nz * mz - cells_h[c, f + 3]
-                apart |= height > abs(nx) * ex + abs(ny) * ey + abs(nz) * ez
-            if apart:
+        # a cell of the probe against a box of the host, then the other way round
+        if second_p < 0 and _parted(planes, lp[j, 1], cx, cy, cz, hx, hy, hz, bh[i, 6], bh[i, 7]):
+            continue
+        if second_h < 0:
+            if _parted(cells_h, lh[i, 1], mx, my, mz, ex, ey, ez, bp[j, 6], bp[j, 7]):
                 continue
             if second_p < 0:
                 if found == len(pairs):
                     pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                pairs[found, 0], pairs[found, 1] = c, lp[j, 1]
+                pairs[found, 0], pairs[found, 1] = lh[i, 1], lp[j, 1]
                 found += 1
                 continue
         if second_p < 0 or (second_h >= 0 and hx + hy + hz >= px + py + pz):

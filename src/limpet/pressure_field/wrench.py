@@ -1,8 +1,7 @@
 """Force and moment of a contact surface (F V, VI-B3): pressure, dissipation, friction.
 
-The integrals are taken over fans of triangles about the polygons' centroids, three points each,
-exact to degree 2: so moments of a linear pressure are exact, and the points move continuously with
-the bodies even as edges vanish (F figure 5).
+The integrals are taken over fans of triangles, exact to degree 2: so moments of a linear pressure
+are exact.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError, require_positive
+from limpet.pressure_field.fan import WEIGHTS, twice_area
 from limpet.pressure_field.fields import Body, HalfSpace, PressureField, RigidSurface
 from limpet.pressure_field.surface import ContactSurface, Pose
 
@@ -142,7 +142,6 @@ def _integrate(
     """Force and moment (6,); damping [s/Pa] is chi over the modulus."""
     out = np.zeros(6)
     n, x, u, traction = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    weights = ((2 / 3, 1 / 6, 1 / 6), (1 / 6, 2 / 3, 1 / 6), (1 / 6, 1 / 6, 2 / 3))
     for k in range(len(pressure)):
         size = np.sqrt(area[k, 0] ** 2 + area[k, 1] ** 2 + area[k, 2] ** 2)
         for c in range(3):
@@ -151,14 +150,8 @@ def _integrate(
         first, end = start[k], start[k + 1]
         for i in range(first, end):
             j = i + 1 if i + 1 < end else first
-            twice = 0.0  # area of the triangle centroid, i, j along the normal
-            for c in range(3):
-                d, e = (c + 1) % 3, (c + 2) % 3
-                twice += n[c] * (
-                    (corners[i, d] - centroid[k, d]) * (corners[j, e] - centroid[k, e])
-                    - (corners[i, e] - centroid[k, e]) * (corners[j, d] - centroid[k, d])
-                )
-            for wc, wi, wj in weights:
+            da = twice_area(n, centroid, k, corners, i, j) / 6.0
+            for wc, wi, wj in WEIGHTS:
                 p = wc * pressure[k] + wi * corner_pressure[i] + wj * corner_pressure[j]
                 for c in range(3):
                     x[c] = wc * centroid[k, c] + wi * corners[i, c] + wj * corners[j, c] - about[c]
@@ -172,7 +165,6 @@ def _integrate(
                 for c in range(3):
                     slip2 += (u[c] - un * n[c]) ** 2
                 drag = mu * p / np.sqrt(slip2 + slip_speed * slip_speed)
-                da = twice / 6.0
                 for c in range(3):
                     traction[c] = (p * n[c] - drag * (u[c] - un * n[c])) * da
                     out[c] += traction[c]
