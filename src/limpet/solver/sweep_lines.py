@@ -1,0 +1,141 @@
+"""Sweeps over rows of two nodes (distances, strung into threads) and of four (folds)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from limpet.constraints import limited
+from limpet.constraints.inextensible import length_rate
+from limpet.constraints.soft_rows import BendRows, DistanceRows
+
+Array = np.ndarray
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) -> float:
+    """What row c still asks for [m/s]."""
+    i, j = rows.nodes[c, 0], rows.nodes[c, 1]
+    u0, u1, u2 = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2]
+    along = rows.direction[c, 0] * u0 + rows.direction[c, 1] * u1 + rows.direction[c, 2] * u2
+    square = u0 * u0 + u1 * u1 + u2 * u2
+    return length_rate(rows.length[c], along, square, h) + rows.wanted[c] + rows.give[c] * p[c]
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -> None:
+    """Add the impulse d of row c."""
+    i, j = rows.nodes[c, 0], rows.nodes[c, 1]
+    n0, n1, n2 = rows.direction[c, 0], rows.direction[c, 1], rows.direction[c, 2]
+    a, b = d * inverse_mass[i], d * inverse_mass[j]
+    v[i, 0] -= a * n0
+    v[i, 1] -= a * n1
+    v[i, 2] -= a * n2
+    v[j, 0] += b * n0
+    v[j, 1] += b * n1
+    v[j, 2] += b * n2
+
+
+@njit(cache=True, error_model="numpy")
+def _solve_thread(
+    rows: DistanceRows, s: int, e: int, p: Array, h: float, v: Array, inverse_mass: Array,
+    upper: Array, change: Array,
+) -> bool:  # fmt: skip
+    """Changes of impulse that solve rows s..e-1 together (Thomas); False if out of bounds.
+
+    Neighbours couple by -(n . n')/m of the node between them.
+    """
+    before, last = 0.0, 0.0  # of the row before: coupling over pivot, and change
+    for c in range(s, e):
+        pivot, right, back = 1.0, 0.0, 0.0
+        if rows.w[c] > 0.0:
+            pivot, right = rows.w[c], -_distance_error(rows, c, p, h, v)
+            if c > s and rows.w[c - 1] > 0.0:
+                back = -inverse_mass[rows.nodes[c, 0]] * (
+                    rows.direction[c, 0] * rows.direction[c - 1, 0]
+                    + rows.direction[c, 1] * rows.direction[c - 1, 1]
+                    + rows.direction[c, 2] * rows.direction[c - 1, 2]
+                )
+        if c > s:
+            upper[c - 1] = back * before
+            pivot -= back * upper[c - 1]
+            right -= back * last
+        before = 1.0 / pivot
+        last = right * before
+        change[c] = last
+    for c in range(e - 2, s - 1, -1):
+        change[c] -= upper[c] * change[c + 1]
+    for c in range(s, e):
+        new = p[c] + change[c]
+        if new < rows.lower[c] or new > rows.upper[c]:
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def sweep_distances(
+    rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
+) -> tuple[float, float]:
+    largest, squares = 0.0, 0.0
+    upper, change = np.empty(len(p)), np.empty(len(p))
+    for t in range(len(rows.thread) - 1):
+        s, e = rows.thread[t], rows.thread[t + 1]
+        together = e - s > 1 and _solve_thread(rows, s, e, p, h, v, inverse_mass, upper, change)
+        for c in range(s, e):
+            if together:
+                d = change[c]
+            else:
+                u = _distance_error(rows, c, p, h, v)
+                d = limited.solve_row(rows.r[c], u, p[c], rows.lower[c], rows.upper[c]) - p[c]
+            if d != 0.0:
+                p[c] += d
+                squares += d * d
+                largest = max(largest, abs(d) * rows.w[c])
+                _pull(rows, c, d, v, inverse_mass)
+    return largest, squares
+
+
+@njit(cache=True, error_model="numpy")
+def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tuple[float, float]:
+    largest, squares = 0.0, 0.0
+    g = rows.gradient
+    for c in range(len(p)):
+        u = rows.wanted[c] + rows.give[c] * p[c]
+        for a in range(4):
+            i = rows.nodes[c, a]
+            u += g[c, a, 0] * v[i, 0] + g[c, a, 1] * v[i, 1] + g[c, a, 2] * v[i, 2]
+        new = limited.solve_row(rows.r[c], u, p[c], rows.lower[c], rows.upper[c])
+        d = new - p[c]
+        if d == 0.0:
+            continue
+        p[c] = new
+        squares += d * d
+        most = 0.0
+        for a in range(4):
+            i = rows.nodes[c, a]
+            s = d * inverse_mass[i]
+            g0, g1, g2 = g[c, a, 0], g[c, a, 1], g[c, a, 2]
+            v[i, 0] += s * g0
+            v[i, 1] += s * g1
+            v[i, 2] += s * g2
+            most = max(most, abs(s) * (abs(g0) + abs(g1) + abs(g2)))
+        largest = max(largest, most)
+    return largest, squares
+
+
+@njit(cache=True, error_model="numpy")
+def give_distances(rows: DistanceRows, q: Array, v: Array, inverse_mass: Array) -> None:
+    for c in range(len(q)):
+        _pull(rows, c, q[c], v, inverse_mass)
+
+
+@njit(cache=True, error_model="numpy")
+def give_bends(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
+    g = rows.gradient
+    for c in range(len(q)):
+        for a in range(4):
+            i = rows.nodes[c, a]
+            s = q[c] * inverse_mass[i]
+            v[i, 0] += s * g[c, a, 0]
+            v[i, 1] += s * g[c, a, 1]
+            v[i, 2] += s * g[c, a, 2]
