@@ -16,13 +16,21 @@ import numpy as np
 from numba import njit
 
 from limpet.constraints.soft_rows import BendRows, DistanceRows
-from limpet.solver.sweep_lines import give_bends, give_distances, sweep_bends, sweep_distances
+from limpet.solver.sweep_lines import (
+    calm_threads,
+    furthest_off,
+    give_bends,
+    give_distances,
+    sweep_bends,
+    sweep_distances,
+)
 from limpet.solver.sweep_points import Moving, Points, give_points, sweep_points, sweep_rigid
 
 Array = np.ndarray
 
 
 NOTHING = 1e-30  # [N s]
+OFF = 0.1  # of its length that an inextensible edge may be off before it is swept again
 
 
 class Rows(NamedTuple):
@@ -100,16 +108,21 @@ def sweep(
     count: int,
     rigid: int = 1,
     tolerance: float = 0.0,
+    most: int = 0,
 ) -> Swept:
     """Up to `count` sweeps, in place on p and on the velocities, which hold p's share already.
 
     Each is up to `rigid` sweeps over the rows among rigid bodies, which are few and must hold a
     tower up, and one over all others. They end when no row changes a velocity by more than
-    `tolerance` [m/s].
+    `tolerance` [m/s]. Up to `most` go on while an inextensible edge would end up too far OFF.
     """
     change, rms = [], []
+    if len(p.distances):
+        calm_threads(rows.distances, p.distances, h, on.v, on.inverse_mass)
     rows_in_all = max(1, sum(q.size for q in p))
-    for _ in range(count):
+    for turn in range(max(count, most)):
+        if turn >= count and furthest_off(rows.distances, p.distances, h, on.v) <= OFF:
+            break
         parts = []
         if len(p.rigid_held) + len(p.rigid_contacts):
             held, touching = (

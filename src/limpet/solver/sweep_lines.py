@@ -11,6 +11,8 @@ from limpet.constraints.soft_rows import BendRows, DistanceRows
 
 Array = np.ndarray
 
+STEADY = 0.06  # h^2 T/(m L) of an edge up to which its tension needs no calming
+
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) -> float:
@@ -93,6 +95,72 @@ def sweep_distances(
                 largest = max(largest, abs(d) * rows.w[c])
                 _pull(rows, c, d, v, inverse_mass)
     return largest, squares
+
+
+@njit(cache=True, error_model="numpy")
+def furthest_off(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
+    """By what share of its length the worst inextensible row within its bounds is off after h."""
+    worst = 0.0
+    for c in range(len(p)):
+        if rows.w[c] == 0.0 or rows.give[c] > 0.0:
+            continue
+        i, j, s = rows.nodes[c, 0], rows.nodes[c, 1], rows.length[c]
+        d0 = s * rows.direction[c, 0] + h * (v[j, 0] - v[i, 0])
+        d1 = s * rows.direction[c, 1] + h * (v[j, 1] - v[i, 1])
+        d2 = s * rows.direction[c, 2] + h * (v[j, 2] - v[i, 2])
+        off = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2) / rows.rest[c] - 1.0
+        if (off > 0.0 and p[c] > rows.lower[c]) or (off < 0.0 and p[c] < rows.upper[c]):
+            worst = max(worst, abs(off))
+    return worst
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _stays(rows: DistanceRows, c: int, p: Array, h: float, inverse_mass: Array) -> float:
+    """[kg] h T/L of row c, over one step: how its tension holds its ends against moving across."""
+    w = max(inverse_mass[rows.nodes[c, 0]], inverse_mass[rows.nodes[c, 1]])
+    if p[c] >= 0.0 or w == 0.0 or rows.length[c] == 0.0:
+        return 0.0
+    return max(-h * p[c] / rows.length[c] - STEADY / w, 0.0)
+
+
+@njit(cache=True, error_model="numpy")
+def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array) -> None:
+    """Let the guessed tension act across threads as it will at the end of the step, in place.
+
+    Directions are those at the start, and so a taut thread swings up when h^2 4T/(m L) exceeds 4.
+    Taken along the directions at the end, T pulls back by h T/L times the velocity across as well:
+    (m + h^2 K) v' = m v, K = T/L between neighbours, tridiagonal along a thread and stable for any
+    T. It also damps, so only what exceeds STEADY is taken so; slack and slow threads keep
+    their energy. Pairs of nodes get opposite impulses: momentum is kept.
+    """
+    threads, longest = len(rows.thread) - 1, 0
+    for t in range(threads):
+        longest = max(longest, rows.thread[t + 1] - rows.thread[t])
+    hold, upper, right = np.empty(longest + 2), np.empty(longest + 1), np.empty((longest + 1, 3))
+    for t in range(threads):
+        s, n = rows.thread[t], rows.thread[t + 1] - rows.thread[t]
+        taut = False
+        hold[0] = hold[n + 1] = 0.0
+        for k in range(n):
+            hold[k + 1] = _stays(rows, s + k, p, h, inverse_mass)
+            taut = taut or hold[k + 1] > 0.0
+        if not taut:
+            continue
+        for k in range(n + 1):  # node k between edges k - 1 and k
+            i = rows.nodes[s + k, 0] if k < n else rows.nodes[s + n - 1, 1]
+            w = inverse_mass[i]
+            before, pivot = w * hold[k], 1.0 + w * (hold[k] + hold[k + 1])
+            if k > 0:
+                pivot -= before * upper[k - 1]
+            upper[k] = w * hold[k + 1] / pivot
+            for d in range(3):
+                right[k, d] = (v[i, d] + (before * right[k - 1, d] if k > 0 else 0.0)) / pivot
+        for k in range(n, -1, -1):
+            i = rows.nodes[s + k, 0] if k < n else rows.nodes[s + n - 1, 1]
+            for d in range(3):
+                if k < n:
+                    right[k, d] += upper[k] * right[k + 1, d]
+                v[i, d] = right[k, d]
 
 
 @njit(cache=True, error_model="numpy")
