@@ -22,7 +22,7 @@ from limpet.clock import Clock
 from limpet.collision.primitives import Primitive
 from limpet.collision.scout import Part, Place, Scout
 from limpet.collision.touches import Touches
-from limpet.constraints.inextensible import transverse
+from limpet.constraints.inextensible import transverse, turning
 from limpet.constraints.pairs import Pairs
 from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.report import StepReport
@@ -41,7 +41,8 @@ from limpet.solver.sweep import Impulses, Moving, Rows, Swept, fade, reactions, 
 Array = np.ndarray
 
 
-CALM = 1.0  # [rad] that the fastest thread swings in a solve; from 2 on it would not be stable
+CALM = 2.0  # [rad] that the fastest thread swings in a solve: beyond, loads pass on too slowly
+TURNED = 0.2  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class SweepPlan:
     """How a step is swept; the defaults are C's."""
 
     sweeps: int = 2  # at most
+    most_sweeps: int = 0  # more than these, while an inextensible edge would be off by a tenth
     rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
     substeps: int = 1  # solves within a step, at least, for the contacts found at its start
@@ -196,8 +198,9 @@ class Constrained(Assembly):
         plan = self.plan
         assert now.rows is not None and now.on is not None
         self.swept = sweep(
-            now.rows, now.p, now.on, now.h, plan.sweeps, plan.rigid_sweeps, plan.tolerance
-        )
+            now.rows, now.p, now.on, now.h, plan.sweeps, plan.rigid_sweeps, plan.tolerance,
+            plan.most_sweeps,
+        )  # fmt: skip
         now.sweeps += self.swept.sweeps
         now.clock.lap("solve")
 
@@ -244,13 +247,15 @@ class Constrained(Assembly):
         return self._report(now.clock.phases, now.p, now.sweeps)
 
     def _substeps(self, stack: Stack) -> int:
-        """How many solves a step needs: what the explicit bodies and taut threads ask for.
+        """How many solves a step needs: what explicit bodies, taut threads and fast edges ask for.
 
-        A thread of tension T swings across at about sqrt(4 T/m L). Directions are those at the
-        start of a solve, so its step must stay below two over that.
+        A thread of tension T swings across at about sqrt(4 T/m L).
         """
         plan = self.plan
         wanted = max((self.h / b.stable_step() for b in self.soft), default=0.0)
+        if len(stack.distances.rest):
+            v = np.concatenate([b.v for b in self.soft])
+            wanted = max(wanted, self.h * turning(v, stack.distances) / TURNED)
         if self._impulses is not None and len(stack.distances.rest):
             mass = np.concatenate([b.inverse_mass for b in self.soft])
             swing = transverse(self._impulses.distances / self._last_h, stack.distances, mass)

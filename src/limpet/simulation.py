@@ -40,7 +40,7 @@ from limpet.world import World
 Array = np.ndarray
 Present = SoftBody | RigidBody | ParticleBody
 
-TURNS = 6  # that those who are solved and those who are swept take in a step, at most
+TURNS = 3  # that those who are solved and those who are swept take in a step, at most
 RETRIES = 4  # solves of a step with more contacts when some were missed
 
 

@@ -16,7 +16,7 @@ from limpet.constraints.pairs import contact_pairs, pair_compliance
 from limpet.constraints.soft_rows import distance_rows
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_matrix
-from limpet.solver.sweep import Moving, relative_velocities
+from limpet.solver.sweep_points import Moving, relative_velocities
 
 seeds = st.integers(0, 10**6)
 NONE = np.zeros((0, 3))

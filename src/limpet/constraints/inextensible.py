@@ -63,6 +63,17 @@ def length_rate(length: float, along: float, square: float, h: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
+def turning(v: Array, of: Distances) -> float:
+    """[rad/s] How fast the fastest edge turns, or changes its length, at velocities v (n, 3)."""
+    most = 0.0
+    for c in range(len(of.rest)):
+        i, j = of.nodes[c, 0], of.nodes[c, 1]
+        u0, u1, u2 = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2]
+        most = max(most, (u0 * u0 + u1 * u1 + u2 * u2) / (of.rest[c] * of.rest[c]))
+    return np.sqrt(most)
+
+
+@njit(cache=True, error_model="numpy")
 def transverse(force: Array, of: Distances, inverse_mass: Array) -> float:
     """[rad/s] The fastest swing across threads under these forces (k,) [N], by Gershgorin."""
     load = np.zeros(len(inverse_mass))

@@ -24,6 +24,7 @@ class DistanceRows(NamedTuple):
     nodes: Array  # (k, 2)
     direction: Array  # (k, 3) unit, from i to j
     length: Array  # (k,) [m]
+    rest: Array  # (k,) [m]
     wanted: Array  # (k,) [m/s] what u and the row's give must cancel
     give: Array  # (k,) [m/s / N s]
     w: Array  # (k,) compliance with the give, zero where nothing can move
@@ -78,8 +79,9 @@ def distance_rows(
         own[c] = w + give[c] if w > 0.0 else 0.0
         r[c] = 1.0 / own[c] if w > 0.0 else 0.0
     return DistanceRows(
-        of.nodes, direction, length, wanted, give, own, r, h * of.lower, h * of.upper, of.thread
-    )
+        of.nodes, direction, length, of.rest, wanted, give, own, r, h * of.lower, h * of.upper,
+        of.thread,
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")

@@ -15,7 +15,7 @@ from numba import njit
 
 from limpet.constraints.limited import solve_row
 from limpet.constraints.pairs import Pairs
-from limpet.solver.sweep import Moving
+from limpet.solver.sweep_points import Moving
 
 Array = np.ndarray
 

@@ -17,7 +17,8 @@ from limpet.constraints.inextensible import Distances
 from limpet.constraints.pairs import Pairs, contact_pairs
 from limpet.constraints.soft_rows import bend_rows, distance_rows, follow_bends
 from limpet.geometry.rotation import quaternion_matrix
-from limpet.solver.sweep import Impulses, Moving, Rows, ask, follow, ready
+from limpet.solver.sweep import Impulses, Rows
+from limpet.solver.sweep_points import Moving, ask, follow, ready
 
 Array = np.ndarray
 
