@@ -9,6 +9,7 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from limpet.bodies.handles import Carriers
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
 from limpet.cavity.keeper import AirBook, CavityKeeper, Finder, Trapped
@@ -74,9 +75,10 @@ class Simulation(Controls):
     def __init__(self, world: World, h: float = 0.01, settings: Settings | None = None) -> None:
         self.h = require_positive("time step h", h, " s")
         self.world, self.settings = world, settings or Settings()
-        self.bodies, surfaces, self._ties = world.build()
+        self.bodies, surfaces, ties, handles = world.build()
         self.offset = np.cumsum([0] + [b.n_surface for b in self.bodies]).astype(np.int32)
         soft = [isinstance(b, SoftBody) for b in self.bodies]
+        self._rigid_first = sorted(self.bodies, key=lambda b: isinstance(b, SoftBody))
         self._colliders = [
             collider(s, b.surface_positions(), not (is_soft or self.settings.all_vertices))
             for s, b, is_soft in zip(surfaces, self.bodies, soft)
@@ -105,8 +107,8 @@ class Simulation(Controls):
             self._taps(names),
         )  # fmt: skip
         self._response = Response(
-            self.bodies, self.offset, self._ties, friction, self._touch, world.atmosphere,
-            self.settings, self.h,
+            self.bodies, self.offset, ties, Carriers(self.bodies, self.offset, handles), friction,
+            self._touch, world.atmosphere, self.settings, self.h,
         )  # fmt: skip
         self.clock: Callable[[], float] = perf_counter  # [s] that the phases are timed with
         self.steps, self.time = 0, 0.0
@@ -154,10 +156,9 @@ class Simulation(Controls):
         met = self._fields.find()  # F
         clock.lap("collision")
 
-        for body in self.bodies:  # P eq 1
+        for body in self._rigid_first:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
-        if self._pull.any():
-            self._response.apply(self._pull)
+        self._response.begin(self._pull)
         free = self._surface_velocities()
         start = [b.get_state() for b in self.bodies]
         clock.lap("free")

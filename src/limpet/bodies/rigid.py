@@ -141,18 +141,23 @@ class RigidBody:
         self._needed = np.zeros(6)  # impulse of the drive without constraints
         self._drive = np.zeros(6)  # and with them
 
-    def _arms(self) -> Array:
+    def arms(self) -> Array:
+        """(n_surface, 3) [m] from its centre to its vertices."""
         return _turned(self.local, self.turn)
 
     def surface_positions(self) -> Array:
-        return self._arms() + self.centre
+        return self.arms() + self.centre
 
     def surface_velocities(self) -> Array:
         if not self.w.any():
             out = np.empty_like(self.local)
             out[:] = self.v
             return out
-        return _carried(self.v, self.w, self._arms())
+        return _carried(self.v, self.w, self.arms())
+
+    def twist(self) -> Array:
+        """(6,) v and w."""
+        return np.concatenate([self.v, self.w])
 
     def pose(self) -> tuple[Array, Array]:
         """Rotation (3, 3) and translation (3,) [m] since the beginning."""
@@ -193,12 +198,12 @@ class RigidBody:
         return m
 
     def compliance(self, rows: Rows) -> Reduced:
-        b = _rigid_rows(rows.start, rows.vertex, rows.vector, self._arms())
+        b = _rigid_rows(rows.start, rows.vertex, rows.vector, self.arms())
         start, column = 6 * np.arange(len(rows) + 1), np.tile(np.arange(6), len(rows))
         return Reduced(start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility())
 
     def apply(self, impulse: Array) -> None:
-        self.push(_wrench(self._arms(), np.ascontiguousarray(impulse)))
+        self.push(_wrench(self.arms(), np.ascontiguousarray(impulse)))
 
     def reach(self, velocity: Array, total: Array | None) -> None:
         """As `apply`, by the velocity (6,) reached; `total` impulse if its drive is to know."""
