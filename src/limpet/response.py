@@ -115,7 +115,7 @@ class Response:
         """
         if len(self.carriers):
             self.carriers.begin()
-        if len(self.carriers) or pull.any():
+        if pull.any():
             self.apply(pull)
 
     def apply(self, force: Array) -> Array:
@@ -143,7 +143,7 @@ class Response:
                 index, its = select_rows(rows, self.offset[i], self.offset[i + 1])
                 if len(its):
                     parts.append((index, body.compliance(its)))
-        if self.carriers.movable:
+        if len(self.carriers):
             parts.append((np.arange(n), self.carriers.compliance(rows)))
         reduced = join(parts, n, h)
         tied: Eliminated | None = None

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.bodies.contract import Rows
+from limpet.bodies.contract import Rows, select_rows
 from limpet.bodies.reduced import Reduced
 from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
@@ -37,148 +37,141 @@ class Handle:
 
 
 @njit(cache=True)
-def _twist_modes(arms: Array, out: Array, first: int) -> None:
-    """Columns first to first + 5 of out (n, 3, m): v + w x r at the ends of arms r (n, 3)."""
+def _twist_modes(arms: Array, place: Array, first: int, out: Array) -> None:
+    """Columns first to first + 5 of out[place] (t, 3, m): v + w x r at the ends of arms (t, 3)."""
     for i in range(len(arms)):
-        a = arms[i]
+        a, line = arms[i], out[place[i]]
         for d in range(3):
-            out[i, d, first + d] = 1.0
-        out[i, 0, first + 4], out[i, 0, first + 5] = a[2], -a[1]
-        out[i, 1, first + 3], out[i, 1, first + 5] = -a[2], a[0]
-        out[i, 2, first + 3], out[i, 2, first + 4] = a[1], -a[0]
+            line[d, first + d] = 1.0
+        line[0, first + 4], line[0, first + 5] = a[2], -a[1]
+        line[1, first + 3], line[1, first + 5] = -a[2], a[0]
+        line[2, first + 3], line[2, first + 4] = a[1], -a[0]
 
 
-@njit(cache=True)
-def _bound_modes(start: Array, nodes: Array, weights: Array, modes: Array) -> Array:
-    """(vertices, 3, m): the modes (n, 3, m) of nodes, at the vertices that they carry."""
-    out = np.zeros((len(start) - 1, 3, modes.shape[2]))
-    for i in range(len(out)):
-        for k in range(start[i], start[i + 1]):
-            source, f = modes[nodes[k]], weights[k]
-            for d in range(3):
-                for c in range(out.shape[2]):
-                    out[i, d, c] += f * source[d, c]
-    return out
+class _Rider:
+    """A soft body on its carriers."""
 
+    def __init__(self, body: SoftBody, handles: list[tuple[Handle, RigidBody]]) -> None:
+        self.body = body
+        self.seats = [(h, rigid, body.held(h.nodes)) for h, rigid in handles]
+        self.movable = list(dict.fromkeys(h.rigid for h, rigid in handles if rigid.movable))
+        self.modes = np.zeros((0, 3, 0))  # N of the step, by unknown (u, 3, 6 carriers)
+        for h, rigid in handles:
+            body.ride(rigid, h.nodes, h.on_rigid)
 
-@njit(cache=True)
-def _rows_times_modes(start: Array, vertex: Array, vector: Array, modes: Array) -> Array:
-    """H N, (r, m), for modes (n, 3, m) of all vertices."""
-    out = np.zeros((len(start) - 1, modes.shape[2]))
-    for r in range(len(out)):
-        line = out[r]
-        for k in range(start[r], start[r + 1]):
-            for d in range(3):
-                f, source = vector[k, d], modes[vertex[k], d]
-                for c in range(len(line)):
-                    line[c] += f * source[c]
-    return out
+    def begin(self) -> tuple[Array, Array]:
+        """Make the modes; G^T A N, and what pulls at the carriers already [N s, N m s]."""
+        held = np.zeros((self.body.n_held, 3, 6 * len(self.movable)))
+        for h, rigid, place in self.seats:
+            if rigid.movable:
+                arms = rigid.arms()[h.on_rigid]
+                _twist_modes(arms, place, 6 * self.movable.index(h.rigid), held)
+        self.modes, felt = self.body.modes(held)
+        flat = held.reshape(3 * len(held), held.shape[2])
+        return flat.T @ felt.reshape(flat.shape), -self.body.held_impulse().ravel() @ flat
+
+    def follow(self, moved: Array) -> None:
+        """After the carriers, whose twists have changed by `moved`."""
+        flat = self.modes.reshape(3 * len(self.modes), len(moved))
+        self.body.follow((flat @ moved).reshape(-1, 3))
 
 
 class Carriers:
-    """The rigid bodies that carry soft ones, with all that they carry. Nothing of it outlives a
-    step: `begin` makes it anew once all bodies have their free velocities.
+    """The rigid bodies that carry soft ones, with all that they carry.
+
+    What it knows of a step is made by `begin`, once all bodies have their free velocities.
     """
 
     def __init__(
         self, bodies: Sequence[SoftBody | RigidBody], offset: Array, handles: Sequence[Handle]
     ) -> None:
         """offset (bodies + 1,): where each body's vertices begin."""
-        self._bodies, self._offset, self._handles = bodies, offset, handles
-        moving = sorted({h.rigid for h in handles if bodies[h.rigid].movable})
-        self._column = {rigid: 6 * k for k, rigid in enumerate(moving)}
-        self._soft: dict[int, Array] = {}  # the columns that move each of the soft bodies
-        for i in sorted({h.soft for h in handles}):
-            own = sorted(
-                {self._column[h.rigid] for h in handles if h.soft == i and h.rigid in moving}
-            )
-            self._soft[i] = np.array([c + k for c in own for k in range(6)], dtype=int)
+        self._offset, self._handles = offset, handles
+        self._rigid: dict[int, RigidBody] = {}
+        self._riders: dict[int, _Rider] = {}
         for h in handles:
-            soft, rigid = bodies[h.soft], bodies[h.rigid]
-            assert isinstance(soft, SoftBody) and isinstance(rigid, RigidBody)
-            soft.ride(rigid, h.nodes, h.on_rigid)
+            rigid = bodies[h.rigid]
+            assert isinstance(rigid, RigidBody)
+            self._rigid[h.rigid] = rigid
+        for i in dict.fromkeys(h.soft for h in handles):
+            soft = bodies[i]
+            assert isinstance(soft, SoftBody)
+            self._riders[i] = _Rider(
+                soft, [(h, self._rigid[h.rigid]) for h in handles if h.soft == i]
+            )
+        self._movable = [i for i, body in self._rigid.items() if body.movable]
+        self._free = self._pulled = np.zeros(0)
+        self._mobility: Array = np.zeros((0, 0))
 
     def __len__(self) -> int:
-        return len(self._handles)
+        return len(self._rigid)
 
-    @property
-    def movable(self) -> bool:
-        """Whether any of them is."""
-        return bool(self._column)
+    def carries(self, body: int) -> bool:
+        """Whether a twist here gives its velocity."""
+        return body in self._movable
 
     def begin(self) -> None:
-        """With all free velocities known: the modes, and what the carriers feel."""
-        size = 6 * len(self._column)
-        self._modes = np.zeros((self._offset[-1], 3, size))  # of all vertices
-        self._by_unknown: dict[int, Array] = {}  # and of the unknowns of the soft bodies
+        """From every body's free velocity to that of all together, and what the carriers feel."""
+        size = 6 * len(self._movable)
         mass, self._pulled = np.zeros((size, size)), np.zeros(size)
-        self._free = np.zeros(size)
-        for i, c in self._column.items():
-            rigid = self._rigid(i)
-            _twist_modes(rigid.arms(), self._modes[self._offset[i] : self._offset[i + 1]], c)
-            mass[c : c + 3, c : c + 3] = rigid.mass * np.eye(3)
-            mass[c + 3 : c + 6, c + 3 : c + 6] = rigid.world_inertia()
-            self._free[c : c + 6] = rigid.twist()
-        for i, columns in self._soft.items():
-            soft = self._soft_body(i)
-            held = np.zeros((soft.n_held, 3, len(columns)))
-            for h in self._handles:
-                if h.soft == i and h.rigid in self._column:
-                    own = self._modes[self._offset[h.rigid] + h.on_rigid]
-                    held[soft.held(h.nodes)] = own[:, :, columns]
-            modes, felt = soft.modes(held)
-            flat = held.reshape(-1, len(columns))
-            mass[np.ix_(columns, columns)] += flat.T @ felt.reshape(flat.shape)
-            self._pulled[columns] -= soft.held_impulse().ravel() @ flat
-            self._by_unknown[i] = modes
-            b = soft.collision
-            self._modes[self._offset[i] : self._offset[i + 1], :, columns] = _bound_modes(
-                b.start, b.nodes, b.weights, modes[soft.fem.node_unknown]
-            )
+        for k, i in enumerate(self._movable):
+            mass[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = self._rigid[i].mass_matrix()
+        for rider in self._riders.values():
+            own, (felt, pulled) = self._columns(rider), rider.begin()
+            mass[own[:, None], own] += felt
+            self._pulled[own] += pulled
         self._mobility = np.linalg.inv(mass) if size else mass
+        self._free = np.array([self._rigid[i].twist() for i in self._movable]).ravel()
+        self._move(self._mobility @ self._pulled)
 
     def compliance(self, rows: Rows) -> Reduced:
         """What the twists add to that of the soft bodies with their attached nodes at rest."""
-        b = _rows_times_modes(rows.start, rows.vertex, rows.vector, self._modes)
-        n, size = b.shape
+        n, size = len(rows), 6 * len(self._movable)
+        b = np.zeros((n, size))
+        for k, i in enumerate(self._movable):
+            index, its = self._own(rows, i)
+            b[index, 6 * k : 6 * k + 6] = self._rigid[i].rows_times(its)
+        for i, rider in self._riders.items():
+            index, its = self._own(rows, i)
+            b[index[:, None], self._columns(rider)] = rider.body.rows_times(its, rider.modes)
         column = np.tile(np.arange(size, dtype=np.int32), n)
         return Reduced(size * np.arange(n + 1, dtype=np.int32), column, b.ravel(), self._mobility)
-
-    def carries(self, body: int) -> bool:
-        """Whether its velocity is given by a twist here."""
-        return body in self._column
 
     def apply(self, impulse: Array) -> Array:
         """Once all bodies took their impulses (n, 3) [N s] alone: move the carriers, let the soft
         bodies follow, and return the impulses with those between them and their carriers.
         """
-        size = len(self._pulled)
-        total = self._pulled + impulse.reshape(-1) @ self._modes.reshape(-1, size)
-        moved = self._mobility @ total
-        out = impulse.copy()
-        for i, modes in self._by_unknown.items():
-            soft = self._soft_body(i)
-            own = modes.reshape(-1, modes.shape[2]) @ moved[self._soft[i]]
-            soft.follow(own.reshape(-1, 3))
-            held = soft.held_impulse()
-            for h in self._handles:
-                if h.soft == i:
-                    given = held[soft.held(h.nodes)]
-                    out[self._offset[i] + h.on_soft] += given
-                    out[self._offset[h.rigid] + h.on_rigid] -= given
-        for i in {h.rigid for h in self._handles}:
-            if (c := self._column.get(i)) is None:  # its drive or fixture bears it
-                self._rigid(i).apply(out[self._offset[i] : self._offset[i + 1]])
-            else:
-                self._rigid(i).reach(self._free[c : c + 6] + moved[c : c + 6], None)
+        total, out = self._pulled.copy(), impulse.copy()
+        for k, i in enumerate(self._movable):
+            total[6 * k : 6 * k + 6] += self._rigid[i].wrench(self._part(impulse, i))
+        for rider in self._riders.values():
+            total[self._columns(rider)] += rider.body.taken_along(rider.modes)
+        self._move(self._mobility @ total)
+        for i, rider in self._riders.items():
+            held = rider.body.held_impulse()
+            for h, _, place in rider.seats:
+                out[self._offset[i] + h.on_soft] += held[place]
+                out[self._offset[h.rigid] + h.on_rigid] -= held[place]
+        for i, rigid in self._rigid.items():
+            if not rigid.movable:  # its drive or fixture bears it
+                rigid.apply(self._part(out, i))
         return out
 
-    def _rigid(self, i: int) -> RigidBody:
-        body = self._bodies[i]
-        assert isinstance(body, RigidBody)
-        return body
+    def _move(self, moved: Array) -> None:
+        """Change the free twists by `moved`; the soft bodies follow."""
+        for k, i in enumerate(self._movable):
+            own = slice(6 * k, 6 * k + 6)
+            self._rigid[i].reach(self._free[own] + moved[own], None)
+        for rider in self._riders.values():
+            rider.follow(moved[self._columns(rider)])
 
-    def _soft_body(self, i: int) -> SoftBody:
-        body = self._bodies[i]
-        assert isinstance(body, SoftBody)
-        return body
+    def _columns(self, rider: _Rider) -> Array:
+        """Where the twists that move it stand among all."""
+        first = [6 * self._movable.index(i) for i in rider.movable]
+        return np.array([c + k for c in first for k in range(6)], dtype=int)
+
+    def _part(self, of_all: Array, body: int) -> Array:
+        return of_all[self._offset[body] : self._offset[body + 1]]
+
+    def _own(self, rows: Rows, body: int) -> tuple[Array, Rows]:
+        return select_rows(rows, self._offset[body], self._offset[body + 1])

@@ -190,6 +190,13 @@ class RigidBody:
         self._drive = self._needed
         self._free = np.concatenate([self.v, self.w])
 
+    def mass_matrix(self) -> Array:
+        """(6, 6) of its twist."""
+        m = np.zeros((6, 6))
+        m[0, 0] = m[1, 1] = m[2, 2] = self.mass
+        m[3:, 3:] = self.world_inertia()
+        return m
+
     def _mobility(self) -> Array:
         m = np.zeros((6, 6))
         if not self.prescribed:
@@ -198,12 +205,20 @@ class RigidBody:
         return m
 
     def compliance(self, rows: Rows) -> Reduced:
-        b = _rigid_rows(rows.start, rows.vertex, rows.vector, self.arms())
+        b = self.rows_times(rows)
         start, column = 6 * np.arange(len(rows) + 1), np.tile(np.arange(6), len(rows))
         return Reduced(start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility())
 
+    def rows_times(self, rows: Rows) -> Array:
+        """(r, 6) over its twist."""
+        return _rigid_rows(rows.start, rows.vertex, rows.vector, self.arms())
+
+    def wrench(self, impulse: Array) -> Array:
+        """(6,) [N s, N m s] about its centre, of impulses (n_surface, 3)."""
+        return _wrench(self.arms(), np.ascontiguousarray(impulse))
+
     def apply(self, impulse: Array) -> None:
-        self.push(_wrench(self.arms(), np.ascontiguousarray(impulse)))
+        self.push(self.wrench(impulse))
 
     def reach(self, velocity: Array, total: Array | None) -> None:
         """As `apply`, by the velocity (6,) reached; `total` impulse if its drive is to know."""

@@ -23,6 +23,7 @@ from limpet.bodies.rigid import RigidBody
 from limpet.bodies.surface_map import (
     bound_points,
     carrying_nodes,
+    rows_times_modes,
     spread,
     vertex_compliance,
 )
@@ -256,8 +257,19 @@ class SoftBody:
         y -= self.tangent.solve_many(_driven_times_many(*blocks, y))
         return y, _driven_times_many(*blocks, y)[d.free_unknowns :]
 
+    def rows_times(self, rows: Rows, modes: Array) -> Array:
+        """(r, m) over modes (u, 3, m)."""
+        b, by_node = self.collision, modes[self.fem.node_unknown]
+        return rows_times_modes(
+            rows.start, rows.vertex, rows.vector, b.start, b.nodes, b.weights, by_node
+        )
+
+    def taken_along(self, modes: Array) -> Array:
+        """(m,) [N s] what the impulses of `apply` do along modes (u, 3, m)."""
+        return self._unmet.ravel() @ modes.reshape(self._unmet.size, modes.shape[2])
+
     def follow(self, moved: Array) -> None:
-        """Add velocities by unknown (u, 3), made of `modes`, after `apply`."""
+        """Add velocities by unknown (u, 3), made of `modes`, on top of `apply`."""
         self._take(self._y + moved)
 
     def held_impulse(self) -> Array:

@@ -80,8 +80,8 @@ class Tangent:
         """As `solve`, for m right-hand sides (u, 3, m)."""
         n, entries, m = self._fem.free_unknowns, self._fem.entries, right.shape[2]
         out = np.zeros_like(right)
-        free = right[:n].reshape(-1, m)[entries]
-        out[:n].reshape(-1, m)[entries] = chol.solve_many(self.factor, free)
+        free = right[:n].reshape(3 * n, m)[entries]
+        out[:n].reshape(3 * n, m)[entries] = chol.solve_many(self.factor, free)
         return out
 
     def compliance(self, points: Points, index: Array, extra: Array) -> Array:

@@ -245,6 +245,8 @@ def _backward_many(first, row_start, rows, panel_start, inverse_start, panels, i
 def solve_many(factor: Factor, b: Array) -> Array:
     """A^-1 B for B (unknowns, m)."""
     y = np.array(b, dtype=float)
+    if not y.size:
+        return y
     _forward_many(*_arrays(factor), y)
     y *= factor.symbolic.sign[:, None]
     _backward_many(*_arrays(factor), y)
