@@ -175,14 +175,15 @@ class RigidBody:
 
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
         if self.prescribed:
-            before, spin = self.v, self.world_inertia() @ self.w
-            turn, shift = np.eye(3), np.zeros(3)
-            if self.motion is not None:
+            before, inertia, spin = self.v, self.world_inertia(), self.w
+            if self.motion is None:
+                self.v, self.w = np.zeros(3), np.zeros(3)
+            else:
                 turn, shift = self.motion.pose(time + h)
-            self.v = (turn @ self.rest_centre + shift - self.centre) / h
-            self.w = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
+                self.v = (turn @ self.rest_centre + shift - self.centre) / h
+                self.w = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
             push = self.mass * (self.v - before - h * gravity)
-            self._needed = np.concatenate([push, self.world_inertia() @ self.w - spin])
+            self._needed = np.concatenate([push, inertia @ self.w - inertia @ spin])
         else:
             self.v = self.v + h * gravity
             self.w = _gyroscopic(self.inertia, quaternion_matrix(self.turn), self.w, h)
@@ -230,6 +231,8 @@ class RigidBody:
         """As `apply`, by the sum (6,) [N s, N m s] of all impulses about its centre."""
         if self.prescribed:
             self._drive = self._needed - total
+            self.v, self.w = self._free[:3], self._free[3:]
+            return
         moved = self._free + self._mobility() @ total
         self.v, self.w = moved[:3], moved[3:]
 
