@@ -232,12 +232,18 @@ def _forward_many(first, row_start, rows, panel_start, inverse_start, panels, in
 @njit(cache=True)
 def _backward_many(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
     """Y <- L^-T Y."""
+    m = y.shape[1]
+    room = np.empty((np.max(np.diff(row_start)), m))
     for s in range(len(first) - 2, -1, -1):
         a, w, h = first[s], first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
         panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
         if h > w:
-            later = y[rows[row_start[s] + w : row_start[s + 1]]]
+            later = room[: h - w]
+            for r in range(w, h):
+                source, line = y[rows[row_start[s] + r]], later[r - w]
+                for c in range(m):
+                    line[c] = source[c]
             y[a : a + w] -= np.dot(panel[w:].T, later)
         y[a : a + w] = np.dot(inverse.T, y[a : a + w])
 
