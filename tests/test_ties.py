@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from limpet.bodies.material import Material
 from limpet.bodies.reduced import Reduced
 from limpet.constraints.ties import Ties, tie_rows
 from limpet.errors import LimpetError
+from limpet.geometry.cup import cup
 from limpet.geometry.shapes import box, soft_box
 from limpet.solver.bilateral import eliminate
 
@@ -129,3 +132,93 @@ def test_wrong_ties_are_refused() -> None:
     loose = world.add_rigid(box(0.1, 0.1, 0.1), 1.0, position=(0, 0, -0.4))
     with pytest.raises(LimpetError, match="joint axis"):
         world.joint(loose, two, (0, 0, 0), axis=(0, 0, 0))
+
+
+def test_a_region_attached_to_a_driven_body_goes_where_it_goes() -> None:
+    """As if the region itself were driven: the plate is prescribed, so its drive bears the bar."""
+    shape, stuff = soft_box(0.02, 0.02, 0.04, (1, 1, 2)), Material(1e6, 0.3)
+    way = lp.motion.path([(0.0, 0.0), (0.1, 0.01)])
+    attached, driven = lp.World(), lp.World()
+    bar = attached.add_soft(shape, stuff, 0.01, name="bar")
+    plate = attached.add_rigid(box(0.03, 0.03, 0.01), 0.2, name="plate", position=(0, 0, 0.01))
+    attached.attach(bar["top"], plate)
+    attached.drive(plate, way)
+    driven.drive(driven.add_soft(shape, stuff, 0.01, name="bar")["top"], way)
+    one, two = lp.Simulation(attached, h=0.01), lp.Simulation(driven, h=0.01)
+    for a, b in zip(one.run(0.2), two.run(0.2), strict=True):
+        assert a.balance_error < 1e-9 and b.balance_error < 1e-9
+    np.testing.assert_allclose(one.bodies[0].positions(), two.bodies[0].positions(), atol=1e-12)
+    np.testing.assert_allclose(a.drives["plate"][2], b.drives["bar"][2] + 0.2 * 9.81, rtol=1e-9)
+
+
+def test_attached_regions_that_share_nodes_are_refused() -> None:
+    world = lp.World()
+    bar = world.add_soft(soft_box(0.02, 0.02, 0.04, (1, 1, 2)), Material(1e6, 0.3), 0.01)
+    for k in range(2):
+        weight = world.add_rigid(box(0.03, 0.03, 0.02), 0.5, position=(0, 0, -0.04 - 0.1 * k))
+        world.attach(bar["bottom"], weight)
+    with pytest.raises(LimpetError, match="share no node"):
+        world.build()
+
+
+def test_attached_regions_move_as_the_same_ties_by_multipliers_would_have_it() -> None:
+    """A bar between two weights of its own section: corners on corners, tied in both ways."""
+
+    def weighted(attach: bool) -> lp.Simulation:
+        world = lp.World(gravity=(0.3, 0.2, -9.81))
+        shape = soft_box(0.02, 0.03, 0.06, (1, 1, 3), element="hex8")
+        bar = world.add_soft(shape, Material(1e5, 0.3, mass_damping=0.5), 0.03, name="bar")
+        low = world.add_rigid(box(0.02, 0.03, 0.02), 0.2, name="low", position=(0, 0, -0.06))
+        top = world.add_rigid(box(0.02, 0.03, 0.01), 0.1, name="top", position=(0, 0, 0.01))
+        for region, weight in (("bottom", low), ("top", top)):
+            if attach:
+                world.attach(bar[region], weight)
+            world.ignore(bar, weight)
+        out = lp.Simulation(world, h=0.01)
+        out.bodies[1].w, out.bodies[2].v = np.array([1.0, 2.0, -3.0]), np.array([0.1, 0.0, -0.2])
+        return out
+
+    one, two = weighted(True), weighted(False)
+    x = [b.surface_positions() for b in two.bodies]
+    near = [np.linalg.norm(x[0][:, None] - x[k], axis=2) < 1e-9 for k in (1, 2)]
+    on_bar, on_weight = (np.concatenate(p) for p in zip(*(np.nonzero(n) for n in near)))
+    assert [int(n.sum()) for n in near] == [4, 4]
+    on_weight = on_weight + np.repeat(two.offset[1:3], 4)
+    ties = Ties(on_bar.astype(np.int32), on_weight.astype(np.int32), np.full(8, -1))
+    two._response = replace(two._response, ties=ties)
+    between = int(np.abs(x[0][:, 2] + 0.02).argmin())
+    for pull in (one._pull, two._pull):
+        pull[0, 1] = 0.3  # [N] on a corner that is tied
+        pull[between, 0] = 0.2
+    for a, b in zip(one.run(0.3), two.run(0.3)):
+        assert a.balance_error < 1e-9 and b.balance_error < 1e-9
+    for mine, its in zip(one.bodies, two.bodies):
+        there = its.surface_positions()
+        np.testing.assert_allclose(mine.surface_positions()[: len(there)], there, atol=1e-13)
+
+
+@pytest.mark.parametrize("element", ["iicr11", "tet4"])
+def test_saving_goes_on_to_the_bit_with_attached_bodies(element: str) -> None:
+    """With shared pressures among the unknowns, too."""
+    world = lp.World()
+    bar = world.add_soft(
+        cup("standard", element=element, nodes=120), Material(1e6, 0.45), 0.01, name="cup"
+    )
+    weight = world.add_rigid(box(0.05, 0.05, 0.02), 0.1, position=(0, 0, 0.06))
+    world.attach(bar["top"], weight)
+    simulation = lp.Simulation(world, h=0.005)
+    simulation.bodies[1].w = np.array([5.0, 2.0, 0.0])
+    for report in simulation.run(0.05):
+        assert report.balance_error < 1e-9
+    saved = simulation.save()
+    ends = []
+    for _ in range(2):
+        simulation.restore(saved)
+        for _ in simulation.run(0.05):
+            pass
+        ends.append(simulation.bodies[0].positions())
+    np.testing.assert_array_equal(*ends)
+    held = simulation.bodies[0].shape.region("top")
+    now, at_rest = ends[0][held], simulation.bodies[0].shape.points[held]
+    span = [np.linalg.norm(x[:, None] - x, axis=2) for x in (now, at_rest)]
+    np.testing.assert_allclose(*span, atol=2e-5)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.bodies.contract import Body, Rows, rows_times, rows_transpose_times, select_rows
+from limpet.bodies.handles import Carriers
 from limpet.bodies.reduced import join
 from limpet.cavity.gas import Atmosphere
 from limpet.cavity.keeper import Trapped
@@ -67,6 +68,7 @@ class Response:
     bodies: Sequence[Body]
     offset: Array  # (bodies + 1,) where each body's vertices begin
     ties: Ties
+    carriers: Carriers
     friction: Array  # (bodies, bodies)
     touch: ContactKeeper
     atmosphere: Atmosphere
@@ -98,8 +100,7 @@ class Response:
             lap("solve")
 
             force = rows_transpose_times(rows.start, rows.vertex, rows.vector, multipliers, len(x))
-            force += pull
-            self.apply(force)  # P eq 3
+            force = self.apply(force + pull)  # P eq 3
             v = np.concatenate([b.surface_velocities() for b in self.bodies])
             late = self.touch.late(between.contacts, solved, v, self.h)
             lap("correct")
@@ -108,10 +109,23 @@ class Response:
                 return Answer(used, solution, force, rates, memory)
             solved = solved | late
 
-    def apply(self, force: Array) -> None:
-        """Forces (n, 3) [N] on all vertices over the step, on top of the free velocities."""
+    def begin(self, pull: Array) -> None:
+        """With every body's own free velocity known: those of all that ride on others, and `pull`
+        (n, 3) [N] from outside.
+        """
+        if len(self.carriers):
+            self.carriers.begin()
+        if pull.any():
+            self.apply(pull)
+
+    def apply(self, force: Array) -> Array:
+        """Forces (n, 3) [N] on all vertices over the step, on top of the free velocities.
+
+        Returns them with those between soft bodies and what they are attached to.
+        """
         for i, body in enumerate(self.bodies):
             body.apply(self.h * force[self.offset[i] : self.offset[i + 1]])
+        return self.carriers.apply(self.h * force) / self.h if len(self.carriers) else force
 
     def _problem(
         self, rows: Rows, free: Array, contacts: Contacts, between: Between
@@ -125,10 +139,12 @@ class Response:
         k = c + len(patches)
         parts = []
         for i, body in enumerate(self.bodies):
-            if body.movable:
+            if body.movable and not self.carriers.carries(i):
                 index, its = select_rows(rows, self.offset[i], self.offset[i + 1])
                 if len(its):
                     parts.append((index, body.compliance(its)))
+        if len(self.carriers):
+            parts.append((np.arange(n), self.carriers.compliance(rows)))
         reduced = join(parts, n, h)
         tied: Eliminated | None = None
         if len(self.ties):

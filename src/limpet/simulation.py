@@ -9,6 +9,7 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from limpet.bodies.handles import Carriers
 from limpet.bodies.particles import ParticleBody
 from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
@@ -83,7 +84,8 @@ class Simulation(Controls):
     def __init__(self, world: World, h: float = 0.01, settings: Settings | None = None) -> None:
         self.h = require_positive("time step h", h, " s")
         self.world, self.settings = world, settings or Settings()
-        self._own, surfaces, self._ties = world.build()
+        self._own, surfaces, ties, handles = world.build()
+        self._rigid_first = sorted(self._own, key=lambda b: isinstance(b, SoftBody))
         self._guests = Guests(world.swept, h, sum(s.n_vertices for s in surfaces))
         self.bodies: list[Present] = [*self._own, *self._guests.bodies]
         surfaces += self._guests.surfaces
@@ -119,8 +121,8 @@ class Simulation(Controls):
             self._taps(names),
         )  # fmt: skip
         self._response = Response(
-            self.bodies, self.offset, self._ties, friction, self._touch, world.atmosphere,
-            self.settings, self.h,
+            self.bodies, self.offset, ties, Carriers(self._own, self.offset, handles), friction,
+            self._touch, world.atmosphere, self.settings, self.h,
         )  # fmt: skip
         self.clock: Callable[[], float] = perf_counter  # [s] that the phases are timed with
         self.steps, self.time = 0, 0.0
@@ -169,13 +171,12 @@ class Simulation(Controls):
         met = self._fields.find()  # F
         clock.lap("collision")
 
-        for body in self._own:  # P eq 1
+        for body in self._rigid_first:  # P eq 1
             body.free_velocity(h, world.gravity, self.time)
         clock.lap("free")
         self._guests.begin(self._pushed + self._pull)  # C
         clock.resume()
-        if self._pull.any():
-            self._response.apply(self._pull)
+        self._response.begin(self._pull)
         start = [b.get_state() for b in self.bodies]
         clock.lap("free")
 

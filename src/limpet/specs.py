@@ -8,9 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
+from limpet.bodies.handles import Handle
 from limpet.bodies.material import Fem, Material
 from limpet.cavity.line import Line, Source, Valve
 from limpet.constraints.ties import Ties
+from limpet.errors import LimpetError
 from limpet.geometry.shapes import Array, RigidShape, SoftShape
 from limpet.geometry.surface import Surface
 from limpet.pressure_field.fields import Body as Field
@@ -111,17 +113,39 @@ class Anchors:
     def points(self, body: str) -> Array:
         return np.concatenate([*(t.points for t in self._of(body)), np.zeros((0, 3))])
 
-    def ties(self, names: Sequence[str], surfaces: Sequence[Surface]) -> Ties:
-        """By global vertex, the surfaces standing one after the other."""
-        end = dict(zip(names, np.cumsum([s.n_vertices for s in surfaces])))
-        following = {name: int(end[name]) - self.count(name) for name in names}
+    def check_apart(self, body: str, driven: Array | None) -> None:
+        """Refuse nodes of a soft body that are attached twice, or attached and driven."""
+        held = np.concatenate(
+            [self.nodes(body), np.zeros(0, np.int32) if driven is None else driven]
+        )
+        node, count = np.unique(held, return_counts=True)
+        if (count > 1).any():
+            raise LimpetError(
+                f"attach '{body}': {int((count > 1).sum())} of its nodes, as node "
+                f"{int(node[count > 1][0])}, are attached to another body or driven as well; "
+                "choose regions that share no node"
+            )
+
+    def place(self, names: Sequence[str], surfaces: Sequence[Surface]) -> tuple[Ties, list[Handle]]:
+        """Joints as ties, by global vertex, the surfaces standing one after the other; attached
+        regions as handles.
+        """
+        begin = dict(zip(names, np.cumsum([0] + [s.n_vertices for s in surfaces])))
+        following = {n: s.n_vertices - self.count(n) for n, s in zip(names, surfaces)}
         a, b, axis = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0, int)]
+        handles: list[Handle] = []
         count = 0
         for t in self._ties:
             n = len(t.points)
-            for body, ids in ((t.one, a), (t.other, b)):
-                ids.append(following[body] + np.arange(n))
-                following[body] += n
+            one, other = following[t.one] + np.arange(n), following[t.other] + np.arange(n)
+            following[t.one] += n
+            following[t.other] += n
+            if t.nodes is not None:
+                bodies = names.index(t.one), names.index(t.other)
+                handles.append(Handle(*bodies, t.nodes, one, other))
+                continue
+            a.append(begin[t.one] + one)
+            b.append(begin[t.other] + other)
             axis.append(np.array([-1, count]) if t.hinge else np.full(n, -1))
             count += n
-        return Ties(*(np.concatenate(part).astype(np.int32) for part in (a, b, axis)))
+        return Ties(*(np.concatenate(part).astype(np.int32) for part in (a, b, axis))), handles

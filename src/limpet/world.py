@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from limpet.bodies.handles import Handle
 from limpet.bodies.material import Fem, Material
 from limpet.bodies.motion import HOLD, Motion
 from limpet.bodies.particles import ParticleBody
@@ -326,8 +327,8 @@ class World:
         bodies = dict.fromkeys(region.body for region in regions if region.name is not None)
         return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
 
-    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface], Ties]:
-        """The bodies, ready to step, the topology of their collision surfaces, and what ties them.
+    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface], Ties, list[Handle]]:
+        """The bodies, ready to step, the topology of their collision surfaces, and what joins them.
 
         The points that are tied follow the vertices of each body's surface.
         """
@@ -350,6 +351,7 @@ class World:
             surfaces.append(with_points(surface, anchors.count(spec.name) + 4 * framed))
             if isinstance(spec, SoftSpec):
                 nodes = spec.shape.region(region.name) if region and region.name else None
+                anchors.check_apart(spec.name, nodes)
                 bodies.append(
                     SoftBody(
                         spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
@@ -363,7 +365,7 @@ class World:
                 )
         check_apart(placed, self.pairing.by_points)
         self._check_lines(placed)
-        return bodies, surfaces, anchors.ties([b.name for b in bodies], surfaces)
+        return bodies, surfaces, *anchors.place([b.name for b in bodies], surfaces)
 
     def _check_lines(self, placed: Sequence[tuple[str, Array, Array]]) -> None:
         """Refuse a line on a body round which no air can be trapped."""

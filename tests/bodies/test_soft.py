@@ -231,7 +231,7 @@ def test_wrong_meshes_are_refused():
 
 def test_driving_every_node_is_refused():
     shape = soft_box(0.02, 0.02, 0.02, (1, 1, 1))
-    with pytest.raises(LimpetError, match="all nodes are driven; make it a rigid body"):
+    with pytest.raises(LimpetError, match="all nodes are driven or attached; make it a rigid body"):
         SoftBody("a", shape, RUBBER, 0.02, driven=np.arange(len(shape.points)))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limpet.linalg.block_cholesky import NotPositiveError, factorise, solve
+from limpet.linalg.block_cholesky import NotPositiveError, factorise, solve, solve_many
 from limpet.linalg.symbolic import (
     WIDEST,
     analyse,
@@ -98,6 +98,15 @@ def test_solve_is_the_dense_solve_of_the_leading_nodes(system):
     scale = np.linalg.cond(a) * np.abs(dense).max()
     np.testing.assert_allclose(x, dense, rtol=0, atol=1e-14 * scale)
     np.testing.assert_array_equal(b, kept)
+    many = np.stack([b.ravel(), np.zeros(b.size), np.eye(b.size)[-1]], axis=1)  # from the end, too
+    np.testing.assert_allclose(
+        solve_many(factor, many), np.linalg.solve(a[: 3 * free, : 3 * free], many),
+        rtol=1e-8, atol=1e-9,
+    )  # fmt: skip
+    late = many[:, 2:]
+    np.testing.assert_allclose(
+        solve_many(factor, late)[:, 0], solve(factor, late[:, 0]), atol=1e-12
+    )
 
 
 @given(any_system, st.integers(0, 3), st.floats(0.0, 1.0))

@@ -83,7 +83,9 @@ class Discretisation:
         is_driven = np.zeros(total, bool)
         is_driven[driven] = True
         if is_driven[:n].all():
-            raise LimpetError(f"'{name}': all nodes are driven; make it a rigid body instead")
+            raise LimpetError(
+                f"'{name}': all nodes are driven or attached; make it a rigid body instead"
+            )
         order = _elimination(joint, is_driven, _late(shape))
         number = np.empty(total, np.int32)
         number[order] = np.arange(total, dtype=np.int32)

@@ -141,18 +141,23 @@ class RigidBody:
         self._needed = np.zeros(6)  # impulse of the drive without constraints
         self._drive = np.zeros(6)  # and with them
 
-    def _arms(self) -> Array:
+    def arms(self) -> Array:
+        """(n_surface, 3) [m] from its centre to its vertices."""
         return _turned(self.local, self.turn)
 
     def surface_positions(self) -> Array:
-        return self._arms() + self.centre
+        return self.arms() + self.centre
 
     def surface_velocities(self) -> Array:
         if not self.w.any():
             out = np.empty_like(self.local)
             out[:] = self.v
             return out
-        return _carried(self.v, self.w, self._arms())
+        return _carried(self.v, self.w, self.arms())
+
+    def twist(self) -> Array:
+        """(6,) v and w."""
+        return np.concatenate([self.v, self.w])
 
     def pose(self) -> tuple[Array, Array]:
         """Rotation (3, 3) and translation (3,) [m] since the beginning."""
@@ -170,20 +175,28 @@ class RigidBody:
 
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
         if self.prescribed:
-            before, spin = self.v, self.world_inertia() @ self.w
-            turn, shift = np.eye(3), np.zeros(3)
-            if self.motion is not None:
+            before, inertia, spin = self.v, self.world_inertia(), self.w
+            if self.motion is None:
+                self.v, self.w = np.zeros(3), np.zeros(3)
+            else:
                 turn, shift = self.motion.pose(time + h)
-            self.v = (turn @ self.rest_centre + shift - self.centre) / h
-            self.w = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
+                self.v = (turn @ self.rest_centre + shift - self.centre) / h
+                self.w = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
             push = self.mass * (self.v - before - h * gravity)
-            self._needed = np.concatenate([push, self.world_inertia() @ self.w - spin])
+            self._needed = np.concatenate([push, inertia @ self.w - inertia @ spin])
         else:
             self.v = self.v + h * gravity
             self.w = _gyroscopic(self.inertia, quaternion_matrix(self.turn), self.w, h)
             self._needed = np.zeros(6)
         self._drive = self._needed
         self._free = np.concatenate([self.v, self.w])
+
+    def mass_matrix(self) -> Array:
+        """(6, 6) of its twist."""
+        m = np.zeros((6, 6))
+        m[0, 0] = m[1, 1] = m[2, 2] = self.mass
+        m[3:, 3:] = self.world_inertia()
+        return m
 
     def _mobility(self) -> Array:
         m = np.zeros((6, 6))
@@ -193,12 +206,20 @@ class RigidBody:
         return m
 
     def compliance(self, rows: Rows) -> Reduced:
-        b = _rigid_rows(rows.start, rows.vertex, rows.vector, self._arms())
+        b = self.rows_times(rows)
         start, column = 6 * np.arange(len(rows) + 1), np.tile(np.arange(6), len(rows))
         return Reduced(start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility())
 
+    def rows_times(self, rows: Rows) -> Array:
+        """(r, 6) over its twist."""
+        return _rigid_rows(rows.start, rows.vertex, rows.vector, self.arms())
+
+    def wrench(self, impulse: Array) -> Array:
+        """(6,) [N s, N m s] about its centre, of impulses (n_surface, 3)."""
+        return _wrench(self.arms(), np.ascontiguousarray(impulse))
+
     def apply(self, impulse: Array) -> None:
-        self.push(_wrench(self._arms(), np.ascontiguousarray(impulse)))
+        self.push(self.wrench(impulse))
 
     def reach(self, velocity: Array, total: Array | None) -> None:
         """On top of `apply`, by the velocity (6,); `total` impulse if its drive is to know."""
@@ -208,7 +229,7 @@ class RigidBody:
 
     def answer(self, impulse: Array) -> Array:
         """(6,) what impulses (n_surface, 3) [N s] on its vertices add to its velocity."""
-        return self._mobility() @ _wrench(self._arms(), np.ascontiguousarray(impulse))
+        return self._mobility() @ self.wrench(impulse)
 
     def foresee(self, v: Array, impulse: Array) -> None:
         """Free velocity <- what leads to v (6,) with `impulse`, as `apply` has it."""
@@ -219,6 +240,8 @@ class RigidBody:
         """As `apply`, by the sum (6,) [N s, N m s] of all impulses about its centre."""
         if self.prescribed:
             self._drive = self._needed - total
+            self.v, self.w = self._free[:3], self._free[3:]
+            return
         moved = self._free + self._mobility() @ total
         self.v, self.w = moved[:3], moved[3:]
 

@@ -19,9 +19,11 @@ from limpet.bodies.discretisation import Discretisation
 from limpet.bodies.material import Fem, Material
 from limpet.bodies.motion import Motion
 from limpet.bodies.reduced import Reduced, sparse_rows
+from limpet.bodies.rigid import RigidBody
 from limpet.bodies.surface_map import (
     bound_points,
     carrying_nodes,
+    rows_times_modes,
     spread,
     vertex_compliance,
 )
@@ -35,9 +37,9 @@ DENSE_ROW = 12  # rows with more vertices than this (a cavity's pressure) are ha
 
 @njit(cache=True)
 def _driven_times(slots: Array, rows: Array, columns: Array, values: Array, y: Array) -> Array:
-    """A y by those blocks of the symmetric A that couple to driven nodes, (unknowns, 3).
+    """A y by those blocks of the symmetric A that couple to held nodes, for y (unknowns, 3).
 
-    Complete at the driven nodes; at the free ones it is what the driven ones do to them.
+    Complete at the held nodes; at the free ones it is what the held ones do to them.
     """
     out = np.zeros_like(y)
     for k in range(len(slots)):
@@ -47,6 +49,24 @@ def _driven_times(slots: Array, rows: Array, columns: Array, values: Array, y: A
         if i != j:
             for d in range(3):
                 out[j, d] += b[0, d] * y[i, 0] + b[1, d] * y[i, 1] + b[2, d] * y[i, 2]
+    return out
+
+
+@njit(cache=True)
+def _driven_times_many(slots: Array, rows: Array, columns: Array, values: Array, y: Array) -> Array:
+    """As `_driven_times`, for y (unknowns, 3, m)."""
+    out = np.zeros_like(y)
+    for k in range(len(slots)):
+        i, j, b = rows[k], columns[k], values[slots[k]]
+        for d in range(3):
+            for e in range(3):
+                f, source, line = b[d, e], y[j, e], out[i, d]
+                for c in range(len(line)):
+                    line[c] += f * source[c]
+                if i != j:
+                    f, source, line = b[e, d], y[i, e], out[j, d]
+                    for c in range(len(line)):
+                        line[c] += f * source[c]
     return out
 
 
@@ -60,9 +80,13 @@ class SoftBody:
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
         anchors: Array | None = None,
     ) -> None:  # fmt: skip
-        """`anchors` (k,): nodes that others are tied to; they follow the surface's vertices."""
+        """`anchors` (k,): nodes that ride on other bodies (see `ride`); each has a vertex, and
+        these follow the surface's.
+        """
         require_positive(f"mass of '{name}'", mass, " kg")
-        held = np.zeros(0, np.int32) if driven is None else driven
+        none = np.zeros(0, np.int32)
+        driven, anchors = none if driven is None else driven, none if anchors is None else anchors
+        held = np.concatenate([driven, anchors])
         self.name, self.mass, self.motion, self.shape = name, mass, motion, shape
         self.mass_damping = material.mass_damping
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
@@ -84,6 +108,23 @@ class SoftBody:
         self._tangent: Tangent | None = None
         self._right = np.zeros((unknowns, 3))  # right-hand side of the last step
         self._unmet = np.zeros((unknowns, 3))  # impulses of the constraints
+        self._driven = np.unique(d.new[driven])
+        self._rides: list[tuple[RigidBody, Array, Array]] = []
+
+    @property
+    def n_held(self) -> int:
+        """Nodes whose velocity is given: the driven ones, and those that ride on other bodies."""
+        return len(self.x) - self.fem.n_free
+
+    def held(self, nodes: Array) -> Array:
+        """Nodes of the shape, counted among the held ones."""
+        return self.fem.new[nodes] - self.fem.n_free
+
+    def ride(self, rigid: RigidBody, nodes: Array, vertices: Array) -> None:
+        """From now on nodes of the shape keep their place at vertices of a rigid body, whose
+        free velocity must be known first.
+        """
+        self._rides.append((rigid, self.fem.new[nodes], vertices))
 
     @property
     def tangent(self) -> Tangent:
@@ -120,9 +161,13 @@ class SoftBody:
             loads.force + d.node_mass[:, None] * gravity
         )
         right[d.pressure_unknown, 0] = -loads.excess
+        ahead_of = d.free_unknowns - d.n_free  # the held nodes come last in both countings
         if self.motion is not None:
-            target = self.motion.place(d.rest[d.n_free :], time + h)
-            known[d.free_unknowns :] = (target - self.x[d.n_free :]) / h
+            target = self.motion.place(d.rest[self._driven], time + h)
+            known[self._driven + ahead_of] = (target - self.x[self._driven]) / h
+        for rigid, nodes, at in self._rides:  # what a turning body's arc left open is closed, too
+            gap = rigid.surface_positions()[at] - self.x[nodes]
+            known[nodes + ahead_of] = gap / h + rigid.surface_velocities()[at]
         carried = _driven_times(*d.driven_blocks, self.tangent.values, known)
         self._free = known + self.tangent.solve(right - carried)
         self._right, self._unmet = right, np.zeros_like(right)
@@ -196,7 +241,42 @@ class SoftBody:
         spread(b.start, b.nodes, b.weights, impulse, on_nodes)
         self._unmet = np.zeros_like(self._free)
         self._unmet[self.fem.node_unknown] = on_nodes
-        self._take(self._free + self.tangent.solve(self._unmet))
+        if impulse.any():
+            self._take(self._free + self.tangent.solve(self._unmet))
+        else:
+            self._take(self._free)
+
+    def modes(self, held: Array) -> tuple[Array, Array]:
+        """How all unknowns follow the held nodes: (u, 3, m) for held (n_held, 3, m); and what the
+        held ones feel then, (n_held, 3, m) [N s].
+        """
+        d = self.fem
+        y = np.zeros((len(self._y), 3, held.shape[2]))
+        y[d.free_unknowns :] = held
+        blocks = *d.driven_blocks, self.tangent.values
+        y -= self.tangent.solve_many(_driven_times_many(*blocks, y))
+        return y, _driven_times_many(*blocks, y)[d.free_unknowns :]
+
+    def rows_times(self, rows: Rows, modes: Array) -> Array:
+        """(r, m) over modes (u, 3, m)."""
+        b, by_node = self.collision, modes[self.fem.node_unknown]
+        return rows_times_modes(
+            rows.start, rows.vertex, rows.vector, b.start, b.nodes, b.weights, by_node
+        )
+
+    def taken_along(self, modes: Array) -> Array:
+        """(m,) [N s] what the impulses of `apply` do along modes (u, 3, m)."""
+        return self._unmet.ravel() @ modes.reshape(self._unmet.size, modes.shape[2])
+
+    def follow(self, moved: Array) -> None:
+        """Add velocities by unknown (u, 3), made of `modes`, on top of `apply`."""
+        self._take(self._y + moved)
+
+    def held_impulse(self) -> Array:
+        """(n_held, 3) [N s] that the held nodes were given over the step."""
+        d = self.fem
+        given = _driven_times(*d.driven_blocks, self.tangent.values, self._y)
+        return (given - self._right - self._unmet)[d.free_unknowns :]
 
     def advance(self, h: float) -> None:
         self.x = self.x + h * self.v
@@ -210,14 +290,11 @@ class SoftBody:
         return self.fem.node_mass @ self.v
 
     def drive_force(self, h: float) -> Array:
-        d = self.fem
-        n = d.n_free
-        if n == len(self.x):
+        if len(self._driven) == 0:
             return np.zeros(6)
-        held = _driven_times(*d.driven_blocks, self.tangent.values, self._y)
-        force = (held - self._right - self._unmet)[d.free_unknowns :] / h
-        centre = self.x[n:].mean(axis=0)
-        moment = np.cross(self.x[n:] - centre, force).sum(axis=0)
+        force = self.held_impulse()[self._driven - self.fem.n_free] / h
+        x = self.x[self._driven]
+        moment = np.cross(x - x.mean(axis=0), force).sum(axis=0)
         return np.concatenate([force.sum(axis=0), moment])
 
     def get_state(self) -> dict[str, Array]:
@@ -238,9 +315,9 @@ class SoftBody:
             self._tangent = self._make_tangent(*at)
 
 
-def _with_nodes(binding: Binding, nodes: Array | None) -> Binding:
+def _with_nodes(binding: Binding, nodes: Array) -> Binding:
     """The binding with more vertices, one at each of the nodes, that belong to no triangle."""
-    if nodes is None or len(nodes) == 0:
+    if len(nodes) == 0:
         return binding
     more = binding.start[-1] + 1 + np.arange(len(nodes), dtype=np.int32)
     return Binding(

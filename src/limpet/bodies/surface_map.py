@@ -90,6 +90,24 @@ def bound_points(start: Array, nodes: Array, weights: Array, x: Array) -> Array:
 
 
 @njit(cache=True)
+def rows_times_modes(
+    start: Array, vertex: Array, vector: Array,
+    b_start: Array, b_nodes: Array, b_weights: Array, modes: Array,
+) -> Array:  # fmt: skip
+    """H N, (r, m), for rows over vertices and modes (n, 3, m) of the nodes that carry them."""
+    out = np.zeros((len(start) - 1, modes.shape[2]))
+    for r in range(len(out)):
+        line = out[r]
+        for k in range(start[r], start[r + 1]):
+            for j in range(b_start[vertex[k]], b_start[vertex[k] + 1]):
+                for d in range(3):
+                    f, source = vector[k, d] * b_weights[j], modes[b_nodes[j], d]
+                    for c in range(len(line)):
+                        line[c] += f * source[c]
+    return out
+
+
+@njit(cache=True)
 def spread(start: Array, nodes: Array, weights: Array, impulse: Array, out: Array) -> None:
     """Add vectors on the vertices to the nodes that carry them: the transpose of bound_points."""
     for i in range(len(start) - 1):

@@ -76,6 +76,14 @@ class Tangent:
         out[:n].reshape(-1)[entries] = chol.solve(self.factor, right[:n].reshape(-1)[entries])
         return out
 
+    def solve_many(self, right: Array) -> Array:
+        """As `solve`, for m right-hand sides (u, 3, m)."""
+        n, entries, m = self._fem.free_unknowns, self._fem.entries, right.shape[2]
+        out = np.zeros_like(right)
+        free = right[:n].reshape(3 * n, m)[entries]
+        out[:n].reshape(3 * n, m)[entries] = chol.solve_many(self.factor, free)
+        return out
+
     def compliance(self, points: Points, index: Array, extra: Array) -> Array:
         """C A^-1 C^T for unit forces on points, three rows each, then rows `extra` (e, unknowns).
 

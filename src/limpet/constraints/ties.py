@@ -1,8 +1,8 @@
 """Ties: points of two bodies that stay together, as bilateral rows.
 
 u = gap/h + H v = 0 in every step, so that what a turning body's arc leaves open is closed in the
-next one. An attached region is a tie a node, a ball joint one tie, a hinge one and a second that
-leaves the way along the axis free.
+next one. A ball joint is one tie, a hinge one and a second that leaves the way along the axis free.
+(An attached region of a soft body needs none: bodies/handles.py.)
 """
 
 from __future__ import annotations

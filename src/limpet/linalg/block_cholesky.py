@@ -210,6 +210,56 @@ def solve(factor: Factor, b: Array) -> Array:
 
 
 @njit(cache=True)
+def _forward_many(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
+    """Y <- L^-1 Y, leaving out the panels before the first row that is not zero."""
+    begin = 0
+    while begin < len(first) - 2 and not np.any(y[first[begin] : first[begin + 1]]):
+        begin += 1
+    for s in range(begin, len(first) - 1):
+        a, w, h = first[s], first[s + 1] - first[s], row_start[s + 1] - row_start[s]
+        inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
+        panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
+        own = np.dot(inverse, y[a : a + w])
+        y[a : a + w] = own
+        if h > w:
+            sent = np.dot(panel[w:], own)
+            for r in range(w, h):
+                line, source = y[rows[row_start[s] + r]], sent[r - w]
+                for c in range(len(source)):
+                    line[c] -= source[c]
+
+
+@njit(cache=True)
+def _backward_many(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
+    """Y <- L^-T Y."""
+    m = y.shape[1]
+    room = np.empty((np.max(np.diff(row_start)), m))
+    for s in range(len(first) - 2, -1, -1):
+        a, w, h = first[s], first[s + 1] - first[s], row_start[s + 1] - row_start[s]
+        inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
+        panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
+        if h > w:
+            later = room[: h - w]
+            for r in range(w, h):
+                source, line = y[rows[row_start[s] + r]], later[r - w]
+                for c in range(m):
+                    line[c] = source[c]
+            y[a : a + w] -= np.dot(panel[w:].T, later)
+        y[a : a + w] = np.dot(inverse.T, y[a : a + w])
+
+
+def solve_many(factor: Factor, b: Array) -> Array:
+    """A^-1 B for B (unknowns, m)."""
+    y = np.array(b, dtype=float)
+    if not y.size:
+        return y
+    _forward_many(*_arrays(factor), y)
+    y *= factor.symbolic.sign[:, None]
+    _backward_many(*_arrays(factor), y)
+    return y
+
+
+@njit(cache=True)
 def _half_solve(
     first, row_start, rows, panel_start, inverse_start, panels, inverses,
     sign, begin, y, lo, hi, gram, dense,

@@ -1,0 +1,177 @@
+"""Soft bodies that ride on rigid ones: the attached nodes keep their place, exactly.
+
+They have no unknowns of their own: a node attached at the arm r moves with v + w x r of the rigid
+body that carries it, G of its twist. The rest of the soft body follows: a unit twist moves it by
+the modes N = [-A_ff^-1 A_ft G; G], t being the attached nodes and f the free ones. So the carriers
+feel their own mass and what they carry,
+
+    S = M + sum of N^T A N = M + sum of G^T (A N)_t,
+
+and all vertices follow from the twists: H A^-1 H^T of the free nodes, and (H N) S^-1 (H N)^T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from limpet.bodies.contract import Rows, select_rows
+from limpet.bodies.reduced import Reduced
+from limpet.bodies.rigid import RigidBody
+from limpet.bodies.soft import SoftBody
+from limpet.geometry.shapes import Array
+
+
+@dataclass(frozen=True)
+class Handle:
+    """Where a region of a soft body is attached to a rigid one."""
+
+    soft: int  # which of the bodies
+    rigid: int
+    nodes: Array  # (t,) of the soft body's shape
+    on_soft: Array  # (t,) its surface vertices there
+    on_rigid: Array  # (t,) and those of the rigid body
+
+
+@njit(cache=True)
+def _twist_modes(arms: Array, place: Array, first: int, out: Array) -> None:
+    """Columns first to first + 5 of out[place] (t, 3, m): v + w x r at the ends of arms (t, 3)."""
+    for i in range(len(arms)):
+        a, line = arms[i], out[place[i]]
+        for d in range(3):
+            line[d, first + d] = 1.0
+        line[0, first + 4], line[0, first + 5] = a[2], -a[1]
+        line[1, first + 3], line[1, first + 5] = -a[2], a[0]
+        line[2, first + 3], line[2, first + 4] = a[1], -a[0]
+
+
+class _Rider:
+    """A soft body on its carriers."""
+
+    def __init__(self, body: SoftBody, handles: list[tuple[Handle, RigidBody]]) -> None:
+        self.body = body
+        self.seats = [(h, rigid, body.held(h.nodes)) for h, rigid in handles]
+        self.movable = list(dict.fromkeys(h.rigid for h, rigid in handles if rigid.movable))
+        self.modes = np.zeros((0, 3, 0))  # N of the step, by unknown (u, 3, 6 carriers)
+        for h, rigid in handles:
+            body.ride(rigid, h.nodes, h.on_rigid)
+
+    def begin(self) -> tuple[Array, Array]:
+        """Make the modes; G^T A N, and what pulls at the carriers already [N s, N m s]."""
+        held = np.zeros((self.body.n_held, 3, 6 * len(self.movable)))
+        for h, rigid, place in self.seats:
+            if rigid.movable:
+                arms = rigid.arms()[h.on_rigid]
+                _twist_modes(arms, place, 6 * self.movable.index(h.rigid), held)
+        self.modes, felt = self.body.modes(held)
+        flat = held.reshape(3 * len(held), held.shape[2])
+        return flat.T @ felt.reshape(flat.shape), -self.body.held_impulse().ravel() @ flat
+
+    def follow(self, moved: Array) -> None:
+        """After the carriers, whose twists have changed by `moved`."""
+        flat = self.modes.reshape(3 * len(self.modes), len(moved))
+        self.body.follow((flat @ moved).reshape(-1, 3))
+
+
+class Carriers:
+    """The rigid bodies that carry soft ones, with all that they carry.
+
+    What it knows of a step is made by `begin`, once all bodies have their free velocities.
+    """
+
+    def __init__(
+        self, bodies: Sequence[SoftBody | RigidBody], offset: Array, handles: Sequence[Handle]
+    ) -> None:
+        """offset (bodies + 1,): where each body's vertices begin."""
+        self._offset, self._handles = offset, handles
+        self._rigid: dict[int, RigidBody] = {}
+        self._riders: dict[int, _Rider] = {}
+        for h in handles:
+            rigid = bodies[h.rigid]
+            assert isinstance(rigid, RigidBody)
+            self._rigid[h.rigid] = rigid
+        for i in dict.fromkeys(h.soft for h in handles):
+            soft = bodies[i]
+            assert isinstance(soft, SoftBody)
+            self._riders[i] = _Rider(
+                soft, [(h, self._rigid[h.rigid]) for h in handles if h.soft == i]
+            )
+        self._movable = [i for i, body in self._rigid.items() if body.movable]
+        self._free = self._pulled = np.zeros(0)
+        self._mobility: Array = np.zeros((0, 0))
+
+    def __len__(self) -> int:
+        return len(self._rigid)
+
+    def carries(self, body: int) -> bool:
+        """Whether a twist here gives its velocity."""
+        return body in self._movable
+
+    def begin(self) -> None:
+        """From every body's free velocity to that of all together, and what the carriers feel."""
+        size = 6 * len(self._movable)
+        mass, self._pulled = np.zeros((size, size)), np.zeros(size)
+        for k, i in enumerate(self._movable):
+            mass[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = self._rigid[i].mass_matrix()
+        for rider in self._riders.values():
+            own, (felt, pulled) = self._columns(rider), rider.begin()
+            mass[own[:, None], own] += felt
+            self._pulled[own] += pulled
+        self._mobility = np.linalg.inv(mass) if size else mass
+        self._free = np.array([self._rigid[i].twist() for i in self._movable]).ravel()
+        self._move(self._mobility @ self._pulled)
+
+    def compliance(self, rows: Rows) -> Reduced:
+        """What the twists add to that of the soft bodies with their attached nodes at rest."""
+        n, size = len(rows), 6 * len(self._movable)
+        b = np.zeros((n, size))
+        for k, i in enumerate(self._movable):
+            index, its = self._own(rows, i)
+            b[index, 6 * k : 6 * k + 6] = self._rigid[i].rows_times(its)
+        for i, rider in self._riders.items():
+            index, its = self._own(rows, i)
+            b[index[:, None], self._columns(rider)] = rider.body.rows_times(its, rider.modes)
+        column = np.tile(np.arange(size, dtype=np.int32), n)
+        return Reduced(size * np.arange(n + 1, dtype=np.int32), column, b.ravel(), self._mobility)
+
+    def apply(self, impulse: Array) -> Array:
+        """Once all bodies took their impulses (n, 3) [N s] alone: move the carriers, let the soft
+        bodies follow, and return the impulses with those between them and their carriers.
+        """
+        total, out = self._pulled.copy(), impulse.copy()
+        for k, i in enumerate(self._movable):
+            total[6 * k : 6 * k + 6] += self._rigid[i].wrench(self._part(impulse, i))
+        for rider in self._riders.values():
+            total[self._columns(rider)] += rider.body.taken_along(rider.modes)
+        self._move(self._mobility @ total)
+        for i, rider in self._riders.items():
+            held = rider.body.held_impulse()
+            for h, _, place in rider.seats:
+                out[self._offset[i] + h.on_soft] += held[place]
+                out[self._offset[h.rigid] + h.on_rigid] -= held[place]
+        for i, rigid in self._rigid.items():
+            if not rigid.movable:  # its drive or fixture bears it
+                rigid.apply(self._part(out, i))
+        return out
+
+    def _move(self, moved: Array) -> None:
+        """Change the free twists by `moved`; the soft bodies follow."""
+        for k, i in enumerate(self._movable):
+            own = slice(6 * k, 6 * k + 6)
+            self._rigid[i].reach(self._free[own] + moved[own], None)
+        for rider in self._riders.values():
+            rider.follow(moved[self._columns(rider)])
+
+    def _columns(self, rider: _Rider) -> Array:
+        """Where the twists that move it stand among all."""
+        first = [6 * self._movable.index(i) for i in rider.movable]
+        return np.array([c + k for c in first for k in range(6)], dtype=int)
+
+    def _part(self, of_all: Array, body: int) -> Array:
+        return of_all[self._offset[body] : self._offset[body + 1]]
+
+    def _own(self, rows: Rows, body: int) -> tuple[Array, Rows]:
+        return select_rows(rows, self._offset[body], self._offset[body + 1])
