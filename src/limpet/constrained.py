@@ -42,7 +42,7 @@ Array = np.ndarray
 
 
 CALM = 2.0  # [rad] that the fastest thread swings in a solve: beyond, loads pass on too slowly
-TURNED = 0.2  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
+TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ def test_a_cloth_comes_to_rest_draped_over_the_sphere():
     n, radius = 20, 0.25
     world = draped(n, radius=radius)
     (sheet,) = world.soft
+    edges = grid_edges(sheet.net, (n, n))
     for report in world.run(6.0):
         assert report.rows >= 2 * n * (n + 1)
-    edges = grid_edges(sheet.net, (n, n))
-    length = np.linalg.norm(sheet.x[edges[:, 1]] - sheet.x[edges[:, 0]], axis=1)
+        length = np.linalg.norm(sheet.x[edges[:, 1]] - sheet.x[edges[:, 0]], axis=1)
+        assert np.abs(length * n - 1.0).max() < 0.15  # also as its corners whip round the sphere
     assert np.abs(length * n - 1.0).max() < 0.02
     out = np.linalg.norm(sheet.x, axis=1) - radius
     assert out.min() > -1e-3  # no node in the sphere
@@ -33,12 +34,12 @@ def test_four_jellies_carry_the_bar():
     start = bar.centre[2]
     for _ in world.run(2.0):
         pass
-    assert start - 0.008 < bar.centre[2] < start  # it has sunk in a little, and no more
+    assert start - 0.024 < bar.centre[2] < start  # it has sunk in a little, and no more
     assert np.abs(bar.v).max() < 2e-3
-    assert abs(dish.centre[2] - dish.rest_centre[2]) < 2e-4
+    assert abs(dish.centre[2] - dish.rest_centre[2]) < 6e-4
     for body in world.soft:
-        assert 0.033 < body.x[:, 2].max() < 0.041, body.name
-        assert body.kinetic_energy() < 1e-6, body.name
+        assert 0.1 < body.x[:, 2].max() < 0.123, body.name
+        assert body.kinetic_energy() < 1e-6 * body.mass / 0.1, body.name
     # what they pass on to the dish is their weight and the bar's
     touches, p = world.touches, world._impulses
     on_dish = touches.take((touches.rigid_a < 0) | (touches.rigid_b < 0)).rigid_b == 1

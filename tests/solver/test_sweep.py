@@ -13,12 +13,14 @@ from limpet.constraints.bending import Bends, folds, rest_sizes
 from limpet.constraints.inextensible import Distances
 from limpet.constraints.pairs import Pairs, contact_pairs, join_pairs
 from limpet.constraints.problem import CONTACT, DATA, HELD, LIMITED
+from limpet.constraints.soft_rows import distance_rows
 from limpet.constraints.threads import threads
 from limpet.geometry.nets import cloth, grid_edges
 from limpet.geometry.rotation import rotation_matrix
 from limpet.solver.gauss_seidel import sweep as dense_sweep
 from limpet.solver.stack import Poses, Stack
 from limpet.solver.sweep import Impulses, Moving, reactions, sweep, warm_start
+from limpet.solver.sweep_lines import STEADY, calm_threads, furthest_off
 
 H = 1e-9  # so short that lengths change with the rate along them alone: rows are linear
 N, B = 14, 3
@@ -271,3 +273,50 @@ def test_pairs_joined_are_the_pairs():
         )
         np.testing.assert_array_equal(both.node[a], soft.node[b])
         np.testing.assert_array_equal(both.weight[a], soft.weight[b])
+
+
+def thread(n=6, seed=3):
+    """A crooked thread of n edges: rows, positions and velocities."""
+    rng = np.random.default_rng(seed)
+    x = np.cumsum(rng.uniform(0.1, 0.3, size=(n + 1, 3)), axis=0)
+    nodes = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).astype(np.int32)
+    rest = np.linalg.norm(x[1:] - x[:-1], axis=1) * rng.uniform(0.9, 1.1, n)
+    free = np.full(n, np.inf)
+    of = Distances(nodes, rest, -free, free, free, np.zeros(n), np.array([0, n], np.int32))
+    inverse_mass = rng.uniform(0.5, 2.0, n + 1)
+    return of, x, rng.normal(size=(n + 1, 3)), inverse_mass
+
+
+def test_taut_threads_are_calmed_as_the_implicit_tension_would():
+    """(m + h^2 K) v' = m v against a dense solve; slack edges and the steady share take no part."""
+    of, x, v, w = thread()
+    h = 0.1
+    rows = distance_rows(x, of, w, h, 0.1)
+    p = -np.array([5.0, 2.0, -1.0, 8.0, 1e-3, 3.0])  # the third pushes, the fifth is slow
+    whole = np.diag(1.0 / w)
+    for c, (i, j) in enumerate(of.nodes):
+        k = max(-h * p[c] / rows.length[c] - STEADY / max(w[i], w[j]), 0.0)
+        whole[[i, j, i, j], [i, j, j, i]] += [k, k, -k, -k]
+    want = np.linalg.solve(whole, v / w[:, None])
+    out = v.copy()
+    calm_threads(rows, p, h, out, w)
+    np.testing.assert_allclose(out, want, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose((1.0 / w) @ out, (1.0 / w) @ v, rtol=1e-12)
+    assert np.abs(out - v).max() > 0.1
+    slow = v.copy()
+    calm_threads(rows, 1e-4 * p, h, slow, w)
+    np.testing.assert_array_equal(slow, v)
+
+
+def test_how_far_edges_will_be_off():
+    of, x, v, w = thread()
+    h = 0.05
+    rows = distance_rows(x, of, w, h, 0.1)
+    y = x + h * v
+    off = np.linalg.norm(y[1:] - y[:-1], axis=1) / of.rest - 1.0
+    assert furthest_off(rows, np.zeros(len(off)), h, v) == pytest.approx(np.abs(off).max())
+    most = int(np.abs(off).argmax())
+    upper = np.where(np.arange(len(off)) == most, 0.0, np.inf)  # it bears no more than it does
+    kept = rows._replace(lower=-upper, upper=upper)
+    others = np.delete(np.abs(off), most).max()
+    assert furthest_off(kept, np.zeros(len(off)), h, v) == pytest.approx(others)

@@ -111,14 +111,40 @@ def signed_distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> 
 
 
 @njit(cache=True, error_model="numpy")
+def _ball_round(x: Array, v: Array, middle: Array) -> tuple[float, float]:
+    """Radius of a ball round all points x (n, 3) about `middle`, written here; largest speed."""
+    radius = fast = 0.0
+    for a in range(3):
+        low = high = x[0, a] if len(x) else 0.0
+        for i in range(1, len(x)):
+            low, high = min(low, x[i, a]), max(high, x[i, a])
+        middle[a] = 0.5 * (low + high)
+        radius += 0.25 * (high - low) ** 2
+    for i in range(len(x)):
+        fast = max(fast, v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2)
+    return np.sqrt(radius), np.sqrt(fast)
+
+
+@njit(cache=True, error_model="numpy")
 def _near(
     x: Array, v: Array, kind: int, size: Array, axis: Array, centre: Array, turn: Array,
     motion: Array, thickness: float, margin: float, h: float, reach: float,
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     k = len(x)
+    d, own, n = np.empty(3), np.empty(3), np.empty(3)
+    radius, fast = _ball_round(x, v, d)
+    for a in range(3):
+        d[a] -= centre[a]
+    far = np.sqrt(d @ d) + radius
+    fast += np.sqrt(motion[:3] @ motion[:3]) + far * np.sqrt(motion[3:] @ motion[3:])
+    for a in range(3):
+        own[a] = turn[0, a] * d[0] + turn[1, a] * d[1] + turn[2, a] * d[2]
+    most = max(h * fast, reach)  # that any may come nearer
+    nearest = signed_distance(kind, size, axis, own, n) - radius - thickness
+    if k == 0 or nearest - most > margin:
+        k = 0  # none of them can be there
     index, gap = np.empty(k, np.int32), np.empty(k)
     normal, point = np.empty((k, 3)), np.empty((k, 3))
-    d, own, n = np.empty(3), np.empty(3), np.empty(3)
     found = 0
     for i in range(k):
         for a in range(3):
@@ -126,6 +152,8 @@ def _near(
         for a in range(3):
             own[a] = turn[0, a] * d[0] + turn[1, a] * d[1] + turn[2, a] * d[2]
         off = signed_distance(kind, size, axis, own, n)
+        if off - thickness - most > margin:
+            continue
         n0, n1, n2 = n[0], n[1], n[2]
         for a in range(3):
             n[a] = turn[a, 0] * n0 + turn[a, 1] * n1 + turn[a, 2] * n2

@@ -93,14 +93,14 @@ class Scout:
         """All places that come within `margin` [m] within h."""
         sides = self._sides(places, h)
         found = [self._pair(a, b, places, sides, h, margin) for a, b in self.others]
-        found = [
-            t.with_keys(n + 1).with_friction(self._mu(a, b))
+        kept = [
+            t.of_pair(n + 1, self._mu(a, b))
             for n, ((a, b), t) in enumerate(zip(self.others, found))
-            if len(t)
+            if t is not None and len(t)
         ]
         if self.surfaces:
-            found.append(self._surfaces(places, h, margin))
-        return Touches.join(found) if found else Touches.none()
+            kept.append(self._surfaces(places, h, margin))
+        return Touches.join(kept) if kept else Touches.none()
 
     def _mu(self, a: int, b: int) -> float:
         return self.friction(self.parts[a].name, self.parts[b].name)
@@ -119,7 +119,7 @@ class Scout:
     def _pair(
         self, a: int, b: int, places: Sequence[Place], sides: Sequence[Side | None], h: float,
         margin: float,
-    ) -> Touches:  # fmt: skip
+    ) -> Touches | None:  # fmt: skip
         one, two, at, on = self.parts[a], self.parts[b], places[a], places[b]
         if two.shape is not None:
             x, v, thickness = at.x, at.v, one.thickness
@@ -131,6 +131,8 @@ class Scout:
                 x, v, two.shape, on.centre, on.turn, on.motion, thickness, margin, h, reach
             )
             index, gap, normal, point = near
+            if len(index) == 0:
+                return None
             if thickness > 0.0 and one.rigid >= 0:
                 point = point - thickness * normal
             shift = max(one.first, 0)
@@ -157,7 +159,7 @@ class Scout:
         first = np.array([max(p.first, 0) for p in parts])
         rigid = np.array([p.rigid for p in parts])
         contacts = _soon(contacts, places, seen, h, margin)
-        return touches_of(contacts, where, first, rigid, mu).with_keys(0)
+        return touches_of(contacts, where, first, rigid, mu).of_pair(0)
 
 
 def _soon(c: Contacts, places: Sequence[Place], seen: list[int], h: float, margin: float):

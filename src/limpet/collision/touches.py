@@ -38,12 +38,10 @@ class Touches:
     def take(self, which: Array) -> Touches:
         return Touches(**{f.name: getattr(self, f.name)[which] for f in fields(Touches)})
 
-    def with_keys(self, shift: int) -> Touches:
-        """Keys of their own for each pair of bodies, by a number of the pair."""
-        return replace(self, key=self.key * 1024 + shift)
-
-    def with_friction(self, mu: float) -> Touches:
-        return replace(self, friction=np.full(len(self), mu))
+    def of_pair(self, number: int, mu: float | None = None) -> Touches:
+        """With keys of their own for each pair of bodies, by its number, and its friction."""
+        friction = self.friction if mu is None else np.full(len(self), mu)
+        return replace(self, key=self.key * 1024 + number, friction=friction)
 
     @staticmethod
     def join(parts: Sequence[Touches]) -> Touches:

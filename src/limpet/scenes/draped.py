@@ -11,7 +11,7 @@ from limpet.constrained import Constrained, SweepPlan
 from limpet.geometry.nets import cloth, grid_edges
 from limpet.geometry.shapes import RigidShape, box
 
-PLAN = SweepPlan(sweeps=1, most_sweeps=10, substeps=2, warm_start=0.95)
+PLAN = SweepPlan(sweeps=1, most_sweeps=6, substeps=2, warm_start=0.95)
 
 
 def draped(

@@ -16,19 +16,19 @@ from limpet.constrained import Constrained, SweepPlan
 from limpet.geometry.nets import Net, cylinder
 from limpet.geometry.shapes import RigidShape, box
 
-PLAN = SweepPlan(sweeps=2, substeps=5, most_substeps=5)
+PLAN = SweepPlan(sweeps=2, substeps=3, most_substeps=3)
 MODELS = ("springs", "tets", "positions", "shape")
-PLACES = ((-0.045, -0.045), (0.045, -0.045), (-0.045, 0.045), (0.045, 0.045))
+PLACES = ((-1.5, -1.5), (1.5, -1.5), (-1.5, 1.5), (1.5, 1.5))  # of the radius
 
 
 def jelly(model: str, net: Net, mass: float, drag: float) -> ParticleBody:
     """As soft inside as an explicit step of some milliseconds allows; the skin bears the load."""
     if model == "springs":
         return MassSpring(
-            model, net, mass, stiffness=0.5, damping=1e-3, mass_damping=drag, even=True
+            model, net, mass, stiffness=13.5, damping=0.027, mass_damping=drag, even=True
         )
     if model == "tets":
-        return ExplicitFem(model, net, mass, Material(150.0, 0.3, drag, 5e-4), even=True)
+        return ExplicitFem(model, net, mass, Material(1350.0, 0.3, drag, 5e-4), even=True)
     if model == "positions":
         return PositionBased(model, net, mass, sweeps=2, mass_damping=drag, even=True)
     return ShapeMatching(model, net, mass, stiffness=0.5, linear=0.3, mass_damping=drag, even=True)
@@ -36,29 +36,35 @@ def jelly(model: str, net: Net, mass: float, drag: float) -> ParticleBody:
 
 def jellies(
     divisions: tuple[int, int] = (6, 8),  # C: 430 nodes and 574 faces each
-    radius: float = 0.03,  # [m]
-    height: float = 0.04,  # [m]
+    radius: float = 0.09,  # [m]
+    height: float = 0.12,  # [m]
     density: float = 1050.0,  # [kg/m^3]
-    bar_mass: float = 0.1,  # [kg]
+    bar_mass: float = 2.7,  # [kg]
     drag: float = 2.0,  # [1/s]
     h: float = 0.02,
     plan: SweepPlan = PLAN,
 ) -> Constrained:
-    """The skin's edges are inextensible and its folds stiff; what is inside differs."""
+    """The skin's edges are inextensible and its folds stiff; what is inside differs.
+
+    C gives no sizes. What a step of 20 ms can hold up depends on them: falling freely in a step
+    counts against an edge's length, and explicit moduli grow with the square of it. These are
+    jellies for a table, 18 cm across; cups of 6 cm would have to be nine times as soft.
+    """
     world = Constrained(h=h, friction=0.5, plan=plan)
-    table = _box("table", (1.0, 1.0, 0.1), (0.0, 0.0, -0.02), 10.0, fixed=True)
-    world.add_rigid(table, half_space(0.05))
+    table = _box("table", (3.0, 3.0, 0.3), (0.0, 0.0, -0.06), 10.0, fixed=True)
+    world.add_rigid(table, half_space(0.15))
     # the dish stands on the table by the corners of a box as wide as it is
-    dish = _box("dish", (0.2, 0.2, 0.02), (0.0, 0.0, 0.0), 0.5)
-    world.add_rigid(dish, round_bar(0.14, 0.02, (0.0, 0.0, 1.0)))
+    dish = _box("dish", (0.6, 0.6, 0.06), (0.0, 0.0, 0.0), 13.5)
+    world.add_rigid(dish, round_bar(0.42, 0.06, (0.0, 0.0, 1.0)))
     mass = density * np.pi * radius**2 * height
     for model, (x, y) in zip(MODELS, PLACES):
-        net = cylinder(radius, height, divisions, taper=0.9).moved((x, y, 1e-3))
+        net = cylinder(radius, height, divisions, taper=0.9)
+        net = net.moved((x * radius, y * radius, 1e-3))
         body = world.add(jelly(model, net, mass, drag))
         world.inextensible(body, net.skin_edges())
-        world.bending(body, most=1e-4)
-    bar = _box("bar", (0.16, 0.16, 0.01), (0.0, 0.0, height + 0.012), bar_mass)
-    world.add_rigid(bar, block(0.16, 0.16, 0.01))
+        world.bending(body, most=8e-3)
+    bar = _box("bar", (0.48, 0.48, 0.03), (0.0, 0.0, height + 0.032), bar_mass)
+    world.add_rigid(bar, block(0.48, 0.48, 0.03))
     return world
 
 

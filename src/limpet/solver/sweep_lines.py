@@ -114,15 +114,6 @@ def furthest_off(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
     return worst
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _stays(rows: DistanceRows, c: int, p: Array, h: float, inverse_mass: Array) -> float:
-    """[kg] h T/L of row c, over one step: how its tension holds its ends against moving across."""
-    w = max(inverse_mass[rows.nodes[c, 0]], inverse_mass[rows.nodes[c, 1]])
-    if p[c] >= 0.0 or w == 0.0 or rows.length[c] == 0.0:
-        return 0.0
-    return max(-h * p[c] / rows.length[c] - STEADY / w, 0.0)
-
-
 @njit(cache=True, error_model="numpy")
 def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array) -> None:
     """Let the guessed tension act across threads as it will at the end of the step, in place.
@@ -133,34 +124,40 @@ def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass:
     T. It also damps, so only what exceeds STEADY is taken so; slack and slow threads keep
     their energy. Pairs of nodes get opposite impulses: momentum is kept.
     """
-    threads, longest = len(rows.thread) - 1, 0
-    for t in range(threads):
-        longest = max(longest, rows.thread[t + 1] - rows.thread[t])
-    hold, upper, right = np.empty(longest + 2), np.empty(longest + 1), np.empty((longest + 1, 3))
-    for t in range(threads):
-        s, n = rows.thread[t], rows.thread[t + 1] - rows.thread[t]
-        taut = False
-        hold[0] = hold[n + 1] = 0.0
-        for k in range(n):
-            hold[k + 1] = _stays(rows, s + k, p, h, inverse_mass)
-            taut = taut or hold[k + 1] > 0.0
+    nodes, length, thread = rows.nodes, rows.length, rows.thread
+    n = len(v)
+    node, hold, upper, right = np.empty(n, np.int32), np.empty(n + 1), np.empty(n), np.empty((n, 3))
+    for t in range(len(thread) - 1):
+        s, edges, taut = thread[t], thread[t + 1] - thread[t], False
+        hold[0] = hold[edges + 1] = 0.0
+        for k in range(edges):  # [kg] h T/L of edge k, over the step
+            c = s + k
+            i, j = nodes[c, 0], nodes[c, 1]
+            node[k], node[k + 1], hold[k + 1] = i, j, 0.0
+            w = max(inverse_mass[i], inverse_mass[j])
+            if -h * p[c] * w > STEADY * length[c]:
+                hold[k + 1] = -h * p[c] / length[c] - STEADY / w
+                taut = True
         if not taut:
             continue
-        for k in range(n + 1):  # node k between edges k - 1 and k
-            i = rows.nodes[s + k, 0] if k < n else rows.nodes[s + n - 1, 1]
+        last, r0, r1, r2 = 0.0, 0.0, 0.0, 0.0
+        for k in range(edges + 1):  # node k stands between edges k - 1 and k
+            i = node[k]
             w = inverse_mass[i]
-            before, pivot = w * hold[k], 1.0 + w * (hold[k] + hold[k + 1])
-            if k > 0:
-                pivot -= before * upper[k - 1]
-            upper[k] = w * hold[k + 1] / pivot
-            for d in range(3):
-                right[k, d] = (v[i, d] + (before * right[k - 1, d] if k > 0 else 0.0)) / pivot
-        for k in range(n, -1, -1):
-            i = rows.nodes[s + k, 0] if k < n else rows.nodes[s + n - 1, 1]
-            for d in range(3):
-                if k < n:
-                    right[k, d] += upper[k] * right[k + 1, d]
-                v[i, d] = right[k, d]
+            back = w * hold[k]
+            pivot = 1.0 / (1.0 + back + w * hold[k + 1] - back * last)
+            last = w * hold[k + 1] * pivot
+            r0 = (v[i, 0] + back * r0) * pivot
+            r1 = (v[i, 1] + back * r1) * pivot
+            r2 = (v[i, 2] + back * r2) * pivot
+            upper[k], right[k, 0], right[k, 1], right[k, 2] = last, r0, r1, r2
+        r0 = r1 = r2 = 0.0
+        for k in range(edges, -1, -1):
+            i = node[k]
+            r0 = right[k, 0] + upper[k] * r0
+            r1 = right[k, 1] + upper[k] * r1
+            r2 = right[k, 2] + upper[k] * r2
+            v[i, 0], v[i, 1], v[i, 2] = r0, r1, r2
 
 
 @njit(cache=True, error_model="numpy")
