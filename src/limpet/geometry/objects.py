@@ -105,6 +105,14 @@ def can(
     return RigidShape("can", points - [0.0, 0.0, points[:, 2].min()], triangles)
 
 
+def globe(radius: float, sides: int = 48) -> RigidShape:
+    """A sphere about the origin, radius [m]; `sides` facets round it, half as many down."""
+    require_positive("globe radius", radius, " m")
+    down = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _sides("globe", sides) // 2 + 1)[1:-1]
+    section = [(radius * float(np.cos(a)), radius * float(np.sin(a))) for a in down]
+    return RigidShape("globe", *_revolved(section, sides))
+
+
 def ring(
     inner: float = 0.02, outer: float = 0.03, height: float = 0.01, *, sides: int = 48
 ) -> RigidShape:

@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pydantic import Field
 
 from limpet.bodies.mass_spring import MassSpring
+from limpet.bodies.particles import ParticleBody
 from limpet.bodies.rigid import RigidBody
 from limpet.collision.primitives import ball
 from limpet.constrained import Constrained, SweepPlan
-from limpet.geometry.nets import cloth, grid_edges
-from limpet.geometry.shapes import RigidShape, box
+from limpet.geometry.nets import cloth as cloth_net
+from limpet.geometry.nets import grid_edges
+from limpet.geometry.objects import globe
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import Length, Mass, Positive, Time
+from limpet.world import World
 
 PLAN = SweepPlan(sweeps=1, most_sweeps=6, substeps=2, warm_start=0.95)
 
 
+class ClothParameters(SceneParameters):
+    h: Time = 0.02
+    duration: Time = 4.0
+    divisions: int = Field(50, ge=2, description="of the cloth, each way")
+    side: Positive[Length] = Field(1.0, description="of the cloth")
+    cloth_mass: Positive[Mass] = Field(0.2, description="of the cloth: a light cotton")
+    radius: Positive[Length] = Field(0.25, description="of the sphere")
+    friction: float = Field(0.5, ge=0.0, description="between cloth and sphere")
+
+
+@scene(
+    "cloth",
+    "a cloth falls on a sphere and comes to rest in folds",
+    ClothParameters,
+    expect="it lies on the sphere and hangs over its sides, its threads as long as at first",
+)
+def cloth(p: ClothParameters) -> World:
+    """A flat cloth is let go just above a sphere."""
+    world = World(friction=p.friction)
+    world.swept.plan = PLAN
+    sheet = drape(world.swept, p.divisions, p.side, p.cloth_mass, p.radius)
+    world.watch("cloth", sheet)
+    return world
+
+
 def draped(
+    divisions: int = 50, radius: float = 0.25, friction: float = 0.5, h: float = 0.02,
+    plan: SweepPlan = PLAN, itself: bool = False,
+) -> Constrained:  # fmt: skip
+    """The cloth and its sphere alone."""
+    world = Constrained(h=h, friction=friction, plan=plan)
+    drape(world, divisions, radius=radius, itself=itself)
+    return world
+
+
+def drape(
+    world: Constrained,
     divisions: int = 50,  # C: 51 x 51 nodes, 5000 inextensibility and 7400 bending constraints
     side: float = 1.0,  # [m]
     mass: float = 0.2,  # [kg] a light cotton
@@ -22,24 +63,18 @@ def draped(
     thickness: float = 2e-3,  # [m] kept from the sphere
     bending: float = 1e-6,  # [N m/rad] of each fold
     drag: float = 2.0,  # [1/s] of the air
-    friction: float = 0.5,
-    h: float = 0.02,
-    plan: SweepPlan = PLAN,
     itself: bool = False,
-) -> Constrained:
+) -> ParticleBody:
     """Threads along both ways are inextensible, folds are springs taken implicitly.
 
     C bounds the moment of a stiff fold instead. Such folds jump from one bound to the other, and
     leave the threads at rest 2 to 3 % too long where springs leave 0.6 %.
     """
-    world = Constrained(h=h, friction=friction, plan=plan)
-    net = cloth(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
+    net = cloth_net(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
     node = mass / len(net.points)
     sheet = MassSpring("cloth", net, mass, stiffness=0.01 * node / 1e-4, mass_damping=drag)
     world.add(sheet, thickness, itself=itself)
     world.inextensible(sheet, grid_edges(net, (divisions, divisions)))
     world.bending(sheet, stiffness=bending, damping=0.1 * bending)
-    around = box(2 * radius, 2 * radius, 2 * radius)
-    shape = RigidShape("sphere", around.points + np.array([0.0, 0.0, radius]), around.triangles)
-    world.add_rigid(RigidBody("sphere", shape, 5.0, fixed=True), ball(radius))
-    return world
+    world.add_rigid(RigidBody("sphere", globe(radius), 5.0, fixed=True), ball(radius))
+    return sheet

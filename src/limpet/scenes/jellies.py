@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from pydantic import Field
 
 from limpet.bodies.explicit_fem import ExplicitFem
 from limpet.bodies.mass_spring import MassSpring
@@ -15,6 +16,9 @@ from limpet.collision.primitives import block, half_space, round_bar
 from limpet.constrained import Constrained, SweepPlan
 from limpet.geometry.nets import Net, cylinder
 from limpet.geometry.shapes import RigidShape, box
+from limpet.scenes.registry import SceneParameters, scene
+from limpet.units import Mass, Positive, Time
+from limpet.world import World
 
 PLAN = SweepPlan(sweeps=2, substeps=3, most_substeps=3)
 MODELS = ("springs", "tets", "positions", "shape")
@@ -34,23 +38,53 @@ def jelly(model: str, net: Net, mass: float, drag: float) -> ParticleBody:
     return ShapeMatching(model, net, mass, stiffness=0.5, linear=0.3, mass_damping=drag, even=True)
 
 
+class JellyParameters(SceneParameters):
+    h: Time = 0.02
+    duration: Time = 3.0
+    across: int = Field(6, ge=2, description="cells across each jelly")
+    along: int = Field(8, ge=2, description="cells along its height")
+    bar_mass: Positive[Mass] = Field(2.7, description="of the bar of chocolate")
+
+
+@scene(
+    "jelly",
+    "four jellies, each by another model, carry a bar of chocolate on a dish",
+    JellyParameters,
+    expect="all four carry the bar, sway and come to rest",
+)
+def four_jellies(p: JellyParameters) -> World:
+    """Mass-springs, finite elements, position-based dynamics and shape matching side by side."""
+    world = World()
+    world.swept.plan = PLAN
+    serve(world.swept, (p.across, p.along), bar_mass=p.bar_mass)
+    world.watch("bar", next(b for b in world.swept.rigid if b.name == "bar"))
+    return world
+
+
 def jellies(
+    divisions: tuple[int, int] = (6, 8), h: float = 0.02, plan: SweepPlan = PLAN
+) -> Constrained:
+    """The jellies and what they stand on and carry, alone."""
+    world = Constrained(h=h, plan=plan)
+    serve(world, divisions)
+    return world
+
+
+def serve(
+    world: Constrained,
     divisions: tuple[int, int] = (6, 8),  # C: 430 nodes and 574 faces each
     radius: float = 0.09,  # [m]
     height: float = 0.12,  # [m]
     density: float = 1050.0,  # [kg/m^3]
     bar_mass: float = 2.7,  # [kg]
     drag: float = 2.0,  # [1/s]
-    h: float = 0.02,
-    plan: SweepPlan = PLAN,
-) -> Constrained:
+) -> None:
     """The skin's edges are inextensible and its folds stiff; what is inside differs.
 
     C gives no sizes. What a step of 20 ms can hold up depends on them: falling freely in a step
     counts against an edge's length, and explicit moduli grow with the square of it. These are
     jellies for a table, 18 cm across; cups of 6 cm would have to be nine times as soft.
     """
-    world = Constrained(h=h, friction=0.5, plan=plan)
     table = _box("table", (3.0, 3.0, 0.3), (0.0, 0.0, -0.06), 10.0, fixed=True)
     world.add_rigid(table, half_space(0.15))
     # the dish stands on the table by the corners of a box as wide as it is
@@ -65,7 +99,6 @@ def jellies(
         world.bending(body, most=8e-3)
     bar = _box("bar", (0.48, 0.48, 0.03), (0.0, 0.0, height + 0.032), bar_mass)
     world.add_rigid(bar, block(0.48, 0.48, 0.03))
-    return world
 
 
 def _box(

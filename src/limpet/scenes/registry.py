@@ -194,6 +194,14 @@ _CATALOGUE = {
             "mug-grip", "limpet.scenes.grips", "two jaws squeeze a mug, lift it and shake it"
         ),
         SceneEntry("spoon", "limpet.scenes.grips", "two boxes hold a spoon and shake it"),
+        SceneEntry(
+            "cloth", "limpet.scenes.draped", "a cloth falls on a sphere and comes to rest in folds"
+        ),
+        SceneEntry(
+            "jelly",
+            "limpet.scenes.jellies",
+            "four jellies, each by another model, carry a bar of chocolate on a dish",
+        ),
         SceneEntry("chopsticks", "limpet.scenes.grips", "two sticks hold a soft ball and shake it"),
     )
 }
