@@ -202,6 +202,16 @@ _CATALOGUE = {
             "limpet.scenes.jellies",
             "four jellies, each by another model, carry a bar of chocolate on a dish",
         ),
+        SceneEntry(
+            "cup-lifts-jelly",
+            "limpet.scenes.gel",
+            "a cup is pressed on a block of jelly, sucks its top in and lifts it",
+        ),
+        SceneEntry(
+            "cup-lifts-bag",
+            "limpet.scenes.gel",
+            "a cup lifts a bag of gel by its inextensible skin",
+        ),
         SceneEntry("chopsticks", "limpet.scenes.grips", "two sticks hold a soft ball and shake it"),
     )
 }
