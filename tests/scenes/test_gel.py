@@ -5,33 +5,41 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from limpet.geometry.nets import edge_lengths
 from limpet.scenes.registry import load
 
 from .runs import GRAVITY, Run
 
 QUICK = {
-    "sectors": 12, "segments": 6, "divisions": 6, "layers": 3, "gel_mass": "60 g",
-    "push_time": "0.15 s", "hold": "0.03 s", "speed": "40 mm/s", "rise": "14 mm",
-    "duration": "0.8 s",
+    "sectors": 12, "segments": 5, "divisions": 4, "layers": 2, "gel_mass": "60 g",
+    "push": "5 mm", "push_time": "80 ms", "hold": "20 ms", "speed": "50 mm/s", "rise": "11 mm",
+    "duration": "0.55 s",
 }  # fmt: skip
 
 
-def lifted(scene: str, **more: object) -> Run:
-    simulation = load(scene, {**QUICK, **more}).simulation()
-    return Run(simulation, list(simulation.run(simulation.world.duration)))
-
-
-def test_the_jelly_hangs_by_its_weight() -> None:
-    scene = load("cup-lifts-jelly", QUICK)
+@pytest.mark.parametrize("name", ["jelly", "bag"])
+def test_it_hangs_by_its_weight(name: str) -> None:
+    scene = load(f"cup-lifts-{name}", QUICK)
     simulation = scene.simulation()
     run = Run(simulation, list(simulation.run(scene.duration)))
-    jelly = next(b for b in simulation.bodies if b.name == "jelly")
-    assert jelly.x[:, 2].min() > -0.03 + 3e-3  # off the table
-    hanging = run.force[-60:].mean()
-    assert hanging == pytest.approx((0.06 + 0.02) * GRAVITY, rel=0.02)
-    assert run.sealed[-60:].all()
-    lowest = min(c.pressure for r in run.reports[-60:] for c in r.cavities)
-    assert lowest < 101325.0 - 300.0
+    gel = next(b for b in simulation.bodies if b.name == name)
+    assert gel.x[:, 2].min() > -0.03 + 5e-3  # off the table
+    assert run.force[-20:] == pytest.approx((0.06 + 0.02) * GRAVITY, rel=0.02)
+    assert run.sealed[-100:].all()
+    assert max(c.pressure for c in run.reports[-1].cavities) < 101325.0 - 1000.0
     assert max(r.max_penetration for r in run.reports) < 5e-5
     assert max(r.air_error for r in run.reports) < 1e-9
-    assert np.all([r.converged for r in run.reports])
+    assert all(r.converged for r in run.reports)
+    if name == "bag":
+        skin = gel.net.skin_edges()
+        length = edge_lengths(gel.x, skin) / edge_lengths(gel.net.points, skin)
+        assert np.abs(length - 1.0).max() < 0.02
+
+
+def test_a_heavy_jelly_stays_and_the_cup_pulls_as_on_the_ground() -> None:
+    scene = load("cup-lifts-jelly", {**QUICK, "gel_mass": "8 kg", "duration": "0.32 s"})
+    simulation = scene.simulation()
+    run = Run(simulation, list(simulation.run(scene.duration)))
+    assert simulation._guests.bodies[0].x[:, 2].min() < -0.0299
+    # nodes of 50 g each are as hard to move as a block: the scene `ground` peaks at 44.9 N
+    assert run.force.max() == pytest.approx(45.0, rel=0.1)

@@ -26,7 +26,7 @@ class GelParameters(LiftParameters):
     h: Time = 2e-3
     duration: Time = 1.4
     push: Positive[Length] = Field(
-        6e-3, description="how far the stem goes down after the lip touches"
+        4e-3, description="how far the stem goes down after the lip touches"
     )
     push_time: Positive[Time] = Field(0.4, description="for the way down")
     hold: Positive[Time] = Field(0.1, description="before it is pulled")
@@ -35,14 +35,9 @@ class GelParameters(LiftParameters):
     gel_mass: Positive[Mass] = Field(0.1, description="of the gel")
     edge: Positive[Length] = Field(0.06, description="of the gel's top")
     height: Positive[Length] = Field(0.03, description="of the gel")
-    divisions: int = Field(8, ge=2, description="cells along the gel's edges")
-    layers: int = Field(4, ge=1, description="cells along its height")
+    divisions: int = Field(4, ge=2, description="cells along the gel's edges")
+    layers: int = Field(2, ge=1, description="cells along its height")
     firmness: int = Field(16, ge=1, description="sweeps that bring the gel to its shape in a step")
-
-
-class BagParameters(GelParameters):
-    h: Time = 1e-3
-    firmness: int = Field(8, ge=1, description="sweeps that bring the gel to its shape in a step")
 
 
 @scene(
@@ -59,10 +54,10 @@ def cup_lifts_jelly(p: GelParameters) -> World:
 @scene(
     "cup-lifts-bag",
     "a cup lifts a bag of gel by its inextensible skin",
-    BagParameters,
+    GelParameters,
     expect="the bag leaves the table and hangs by its weight, its skin as long as at first",
 )
-def cup_lifts_bag(p: BagParameters) -> World:
+def cup_lifts_bag(p: GelParameters) -> World:
     """As with the jelly, but every edge of the skin keeps its length."""
     return _gel_under_cup(p, skin=True)
 
