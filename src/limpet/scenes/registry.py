@@ -202,6 +202,11 @@ _CATALOGUE = {
             "limpet.scenes.jellies",
             "four jellies, each by another model, carry a bar of chocolate on a dish",
         ),
+        SceneEntry(
+            "rope",
+            "limpet.scenes.rope",
+            "two weights hang on a rope over a wheel, which its friction spins",
+        ),
         SceneEntry("chopsticks", "limpet.scenes.grips", "two sticks hold a soft ball and shake it"),
     )
 }
