@@ -45,6 +45,9 @@ STUDIES: dict[str, Study] = {
         "limpet.reproduce.fig6_f",
         "a rigid wave in a layer: pressure field against FEM (F figure 6)",
     ),
+    "fig1-c": Study(
+        "limpet.reproduce.fig1_c", "how fast the sweeps converge on cloth and jelly (C figure 1)"
+    ),
     "locking": Study(
         "limpet.reproduce.locking",
         "which element to trust: a beam and a cup (M figures 7, 9)",
