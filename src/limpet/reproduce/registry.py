@@ -48,6 +48,12 @@ STUDIES: dict[str, Study] = {
     "fig1-c": Study(
         "limpet.reproduce.fig1_c", "how fast the sweeps converge on cloth and jelly (C figure 1)"
     ),
+    "fig5-c": Study(
+        "limpet.bench.fig5_c", "time of the sweeps over constraints, cloth (C figure 5)"
+    ),
+    "fig6-c": Study(
+        "limpet.bench.fig6_c", "time of the sweeps over constraints, jellies (C figure 6)"
+    ),
     "locking": Study(
         "limpet.reproduce.locking",
         "which element to trust: a beam and a cup (M figures 7, 9)",
