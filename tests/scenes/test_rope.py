@@ -9,12 +9,13 @@ import pytest
 
 from limpet.errors import LimpetError
 from limpet.geometry.nets import edge_lengths, rope
+from limpet.reproduce.averaging_c import atwood
 from limpet.scenes.registry import load
-from limpet.scenes.rope import Hung, over_the_wheel, roped
+from limpet.scenes.rope import THICKNESS, Hung, over_the_wheel, roped
 
 from .runs import GRAVITY, run
 
-RADIUS, THICKNESS, LENGTH = 0.15, 2e-3, 1.6
+RADIUS, LENGTH = 0.15, 1.6
 ARM = RADIUS + THICKNESS  # [m] of the rope's middle
 
 
@@ -39,21 +40,15 @@ def fall(seconds: float, **told: float) -> Fall:
     return Fall(hung, 2.0 * way / seconds**2, hung.wheel.w[1] * ARM / seconds, stretch, drifted)
 
 
-def atwood(heavy: float, light: float, rope_mass: float, wheel: float, seconds: float) -> float:
-    """2 s/t^2 of y'' = g (m1 - m2 + 2 y m/l) / (m1 + m2 + m + I/r^2): the rope weighs as well."""
-    inertia = heavy + light + rope_mass + wheel
-    grows = np.sqrt(2.0 * rope_mass / LENGTH * GRAVITY / inertia)
-    way = (heavy - light) * GRAVITY / inertia * (np.cosh(grows * seconds) - 1.0) / grows**2
-    return float(2.0 * way / seconds**2)
-
-
 def test_without_slip_the_weights_fall_as_atwood_has_it_and_the_wheel_turns_with_them():
     seconds, heavy, light, rope_mass = 0.6, 1.2, 0.8, 0.1
     found = fall(seconds, heavy=heavy, light=light, rope_mass=rope_mass, friction=0.5)
     wheel = found.hung.wheel.inertia[1, 1] / ARM**2
-    expected = atwood(heavy, light, rope_mass, wheel, seconds)
+    expected = atwood(heavy, light, rope_mass, LENGTH, wheel, seconds)
     assert found.acceleration == pytest.approx(expected, rel=0.02)
-    assert expected < 0.9 * atwood(heavy, light, rope_mass, 0.0, seconds)  # the wheel counts
+    assert expected < 0.9 * atwood(
+        heavy, light, rope_mass, LENGTH, 0.0, seconds
+    )  # the wheel counts
     assert found.rim == pytest.approx(found.acceleration, rel=0.03)  # chords are 0.8 % short
     assert found.stretch < 0.015
     assert found.drifted < 1e-5
@@ -62,7 +57,7 @@ def test_without_slip_the_weights_fall_as_atwood_has_it_and_the_wheel_turns_with
 def test_without_friction_the_rope_slides_over_a_wheel_at_rest():
     seconds, heavy, light, rope_mass = 0.6, 1.2, 0.8, 0.1
     found = fall(seconds, heavy=heavy, light=light, rope_mass=rope_mass, friction=0.0)
-    expected = atwood(heavy, light, rope_mass, 0.0, seconds)
+    expected = atwood(heavy, light, rope_mass, LENGTH, 0.0, seconds)
     assert found.acceleration == pytest.approx(expected, rel=0.02)
     assert abs(found.rim) < 1e-3 * found.acceleration
 

@@ -16,7 +16,7 @@ import numpy as np
 from limpet.bench.constrained import PHASES, Timed, time_world
 from limpet.constrained import Constrained
 from limpet.record.plots import new_figure
-from limpet.record.table import Progress, Result, Table, Ticker
+from limpet.record.table import Cell, Progress, Result, Table, Ticker
 
 SWEEPS = 2  # of C
 
@@ -56,7 +56,7 @@ def measure(figure: Figure, progress: Progress) -> Result:
         for label, build in figure.sizes
     }
     solve = {label: _solve(t) for label, t in timed.items()}
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for label, t in timed.items():
         ms, share = solve[label], t.ms.sum(axis=0) / t.ms.sum()
         rows.append(

@@ -19,7 +19,7 @@ import numpy as np
 
 from limpet.constrained import Constrained
 from limpet.record.plots import new_figure
-from limpet.record.table import Progress, Result, Table, Ticker
+from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.draped import draped
 from limpet.scenes.jellies import jellies
 
@@ -101,7 +101,7 @@ def run(progress: Progress) -> Result:
     """Both scenes; that every sweep changes less than the one before decides `ok`."""
     tick = Ticker(progress, len(SCENES) * (STEPS // EVERY), "fig1-c")
     found = [c for name, build in SCENES.items() for c in watch(name, build(), tick)]
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             f"{c.scene}, {c.start}", *(1e3 * float(c.typical[k - 1]) for k in SHOWN),
             c.early, c.late, c.early < c.late, c.largest, c.falls,

@@ -54,6 +54,12 @@ STUDIES: dict[str, Study] = {
     "fig6-c": Study(
         "limpet.bench.fig6_c", "time of the sweeps over constraints, jellies (C figure 6)"
     ),
+    "averaging-c": Study(
+        "limpet.reproduce.averaging_c", "contacts exact, and averaged as C 4.3 has them"
+    ),
+    "sweeps-c": Study(
+        "limpet.reproduce.sweeps_c", "cloth and jelly by two sweeps and to a tolerance (C 5)"
+    ),
     "locking": Study(
         "limpet.reproduce.locking",
         "which element to trust: a beam and a cup (M figures 7, 9)",

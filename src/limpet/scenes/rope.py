@@ -23,6 +23,7 @@ from limpet.world import World
 # Solves of 1 ms: at 2 ms the calming of taut threads acts where the rope bends over the wheel, and
 # takes 3 % of its speed.
 PLAN = SweepPlan(sweeps=20, substeps=20, most_substeps=20)
+THICKNESS = 2e-3  # [m] kept from the wheel
 SEGMENTS = 24  # C: 50 nodes, 48 faces, 121 inextensibility and 47 bending constraints
 
 
@@ -78,7 +79,7 @@ def hang(
     world: Constrained, heavy: float, light: float, rope_mass: float, length: float,
     wheel_mass: float, radius: float, segments: int = SEGMENTS,
     width: float = 0.02,  # [m] of the rope
-    thickness: float = 2e-3,  # [m] kept from the wheel
+    thickness: float = THICKNESS,
 ) -> Hung:  # fmt: skip
     """A strip over the wheel, its ends held on the weights, the wheel held at two points."""
     net = strip(length, width, segments)
