@@ -25,6 +25,7 @@ ORDER = (
     ("solver",),
     ("assembly",),
     ("constrained",),
+    ("swept",),
     ("specs",),
     ("pairing",),
     ("world", "settings"),

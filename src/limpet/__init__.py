@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from limpet import swept
     from limpet.bodies import motion
     from limpet.bodies.material import Fem, Material
     from limpet.cavity.breath import Breath
@@ -54,6 +55,7 @@ _MODULES = {
     "fields": "limpet.pressure_field.catalogue",
     "motion": "limpet.bodies.motion",
     "shapes": "limpet.geometry.catalogue",
+    "swept": "limpet.swept",
 }
 
 __all__ = [
@@ -80,6 +82,7 @@ __all__ = [
     "hausdorff",
     "motion",
     "shapes",
+    "swept",
 ]
 
 

@@ -50,7 +50,9 @@ class SweepPlan:
     """How a step is swept; the defaults are C's."""
 
     sweeps: int = 2  # at most
-    most_sweeps: int = 0  # more than these, while an inextensible edge would be off by a tenth
+    most_sweeps: int = (
+        0  # while an inextensible edge would be off by a tenth, or sheets would cross
+    )
     rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
     substeps: int = 1  # solves within a step, at least, for the contacts found at its start

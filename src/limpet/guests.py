@@ -101,7 +101,11 @@ class Guests:
         if now is None:
             return
         now.clock.resume()
-        if not self.alone:
+        assert self._start is not None
+        if self.alone:  # nobody acts on them, but everybody was asked
+            for body, state in zip(self.bodies, self._start.bodies):
+                body.set_state(state)
+        else:
             for body, own in zip(self.bodies, self._own):
                 body.apply(now.h * self._force[own])
             self.engine.move(now)

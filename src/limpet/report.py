@@ -102,3 +102,4 @@ class SectionFrame:
     # surfaces on which pressure fields meet: points, their pressure [Pa], triangles; None where no
     # two bodies touch by fields
     patches: tuple[Array, Array, Array] | None = None
+    whole: bool = False  # there is nothing inside to be seen

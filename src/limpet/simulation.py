@@ -444,6 +444,7 @@ class Simulation(Controls):
                 for t in self._air.cavities
             ),
             soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody | ParticleBody)),
-            fixed=frozenset(n for n, s in self.world.specs.items() if getattr(s, "fixed", False)),
+            fixed=frozenset(b.name for b in self.bodies if not b.movable and b.motion is None),
             patches=joined_triangles(now.surfaces) if self._fields.pairs else None,
+            whole=self._guests.alone,
         )  # fmt: skip

@@ -23,6 +23,11 @@ def crumpled(seed, size=0.02):
     return net, x, 0.1 * rng.normal(size=x.shape)
 
 
+def nearer(n, v, w, h):
+    """How much nearer two points may come along n, both moving or one of them stopped."""
+    return h * min(n @ (v - w), n @ v, -n @ w, 0.0)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_vertices_on_faces_against_brute_force(seed):
     net, x, v = crumpled(seed)
@@ -44,8 +49,8 @@ def test_vertices_on_faces_against_brute_force(seed):
             w = np.array(closest_on_triangle(tuple(x[i]), *p)[:3])
             r = x[i] - w @ x[corners]
             gap = np.linalg.norm(r) - thickness
-            closing = h * (r / np.linalg.norm(r)) @ (v[i] - w @ v[corners])
-            if gap <= thickness + margin and gap + min(closing, 0.0) <= margin:
+            come = nearer(r / np.linalg.norm(r), v[i], w @ v[corners], h)
+            if gap <= thickness + margin and gap + come <= margin:
                 near.append(gap)
         ours = [gap for gap, _ in found.get(i, [])]
         assert bool(near) == bool(ours)
@@ -71,8 +76,8 @@ def test_edges_on_edges_against_brute_force(seed):
                 continue
             r = x[i] + s * (x[j] - x[i]) - x[k] - t * (x[l] - x[k])
             n = r / np.linalg.norm(r)
-            rate = n @ (v[i] + s * (v[j] - v[i]) - v[k] - t * (v[l] - v[k]))
-            if np.linalg.norm(r) - thickness + min(h * rate, 0.0) <= margin:
+            come = nearer(n, v[i] + s * (v[j] - v[i]), v[k] + t * (v[l] - v[k]), h)
+            if np.linalg.norm(r) - thickness + come <= margin:
                 want.add((int(i), int(j), int(k), int(l)))
     assert ours == want
     assert len(want) > 5

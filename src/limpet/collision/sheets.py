@@ -32,6 +32,7 @@ from limpet.geometry.distance import (
 Array = np.ndarray
 
 TOUCHING = 1e-9  # [m] below that the line between two points has no direction
+STILL = (0.0, 0.0, 0.0)
 INSIDE = 1e-3  # of an edge's length from its ends: nearer, its vertices make the contact
 
 
@@ -130,8 +131,13 @@ def _vertex_side(i: int, x: Array, sheet: Sheet) -> Vec:
 
 @njit(cache=True)
 def _closing(v: Vec, w: Vec, n: Vec, h: float) -> float:
-    """[m] how much nearer the first point comes to the second along n within h."""
-    return min(h * dot(n, sub(v, w)), 0.0)
+    """[m] how much nearer the first point may come to the second along n within h.
+
+    Either may be stopped on the way by something else: a sheet that falls folded is stopped by the
+    ground from below, and its upper half goes on.
+    """
+    a, b = dot(n, v), -dot(n, w)
+    return h * min(a + b, a, b, 0.0)
 
 
 @njit(cache=True)
@@ -194,9 +200,12 @@ def vertices_on_faces(
             if gap > thickness + margin:  # it arrives only by moving: does it meet this face?
                 if not continuous:
                     continue
-                when, e, f, g = time_of_impact(
-                    p, pa, pb, pc, own, point(w, a), point(w, b), point(w, c), h
-                )
+                wa, wb, wc = point(w, a), point(w, b), point(w, c)
+                when, e, f, g = time_of_impact(p, pa, pb, pc, own, wa, wb, wc, h)
+                if when < 0.0:  # or if the face is stopped, or the vertex
+                    when, e, f, g = time_of_impact(p, pa, pb, pc, own, STILL, STILL, STILL, h)
+                if when < 0.0:
+                    when, e, f, g = time_of_impact(p, pa, pb, pc, STILL, wa, wb, wc, h)
                 if when < 0.0:
                     continue
                 n = unit(side)

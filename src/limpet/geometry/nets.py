@@ -180,6 +180,21 @@ def rope(length: float, width: float, segments: int, name: str = "rope") -> Net:
     return cloth(length, width, (segments, 1), name)
 
 
+def gel_block(
+    size: tuple[float, float, float], divisions: tuple[int, int, int], name: str = "block"
+) -> Net:
+    """A volume, `size` [m], its top face centred on the origin; regions bottom and top."""
+    for label, value in zip(("length", "width", "height"), size):
+        require_positive(f"block {label}", value, " m")
+    if min(divisions) < 1:
+        raise LimpetError(f"block divisions = {divisions}: expected whole numbers from 1 up")
+    grid, tets = structured("tet4", divisions)
+    skin, z = boundary({"tet4": tets}), grid[:, 2]
+    regions = {"bottom": np.flatnonzero(z == 0.0), "top": np.flatnonzero(z == 1.0)}
+    points = (grid - [0.5, 0.5, 1.0]) * np.asarray(size)
+    return _net(name, points, skin.nodes[skin.triangles], tets, regions)
+
+
 def cylinder(
     radius: float, height: float, divisions: tuple[int, int], taper: float = 1.0,
     name: str = "cylinder",

@@ -52,7 +52,7 @@ def moments(film: list[SectionFrame], times: Iterable[float] = ()) -> list[Secti
 
 def draw_scene(frames: list[SectionFrame], path: Path, view: View | None = None) -> None:
     """One panel a frame, side by side or in two rows, at one scale."""
-    view = view or View()
+    view = view or View(opened=None if frames[0].whole else View.opened)
     left, right, bottom, top = window = _window(frames, view)
     across, high = right - left, top - bottom
     rows, columns, panel = _layout(len(frames), high / across)

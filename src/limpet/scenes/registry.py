@@ -206,6 +206,14 @@ _CATALOGUE = {
             "rope",
             "limpet.scenes.rope",
             "two weights hang on a rope over a wheel, which its friction spins",
+            "cup-lifts-jelly",
+            "limpet.scenes.gel",
+            "a cup is pressed on a block of jelly, sucks its top in and lifts it",
+        ),
+        SceneEntry(
+            "cup-lifts-bag",
+            "limpet.scenes.gel",
+            "a cup lifts a bag of gel by its inextensible skin",
         ),
         SceneEntry("chopsticks", "limpet.scenes.grips", "two sticks hold a soft ball and shake it"),
     )

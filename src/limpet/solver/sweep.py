@@ -24,13 +24,21 @@ from limpet.solver.sweep_lines import (
     sweep_bends,
     sweep_distances,
 )
-from limpet.solver.sweep_points import Moving, Points, give_points, sweep_points, sweep_rigid
+from limpet.solver.sweep_points import (
+    Moving,
+    Points,
+    deepest,
+    give_points,
+    sweep_points,
+    sweep_rigid,
+)
 
 Array = np.ndarray
 
 
 NOTHING = 1e-30  # [N s]
 OFF = 0.1  # of its length that an inextensible edge may be off before it is swept again
+DEEP = 5e-4  # [m] that a contact among nodes may be deeper than it ought: sheets pass through
 
 
 class Rows(NamedTuple):
@@ -114,14 +122,18 @@ def sweep(
 
     Each is up to `rigid` sweeps over the rows among rigid bodies, which are few and must hold a
     tower up, and one over all others. They end when no row changes a velocity by more than
-    `tolerance` [m/s]. Up to `most` go on while an inextensible edge would end up too far OFF.
+    `tolerance` [m/s]. Up to `most` go on while an inextensible edge would end up too far OFF, or
+    nodes too DEEP in faces.
     """
     change, rms = [], []
     if len(p.distances):
         calm_threads(rows.distances, p.distances, h, on.v, on.inverse_mass)
     rows_in_all = max(1, sum(q.size for q in p))
     for turn in range(max(count, most)):
-        if turn >= count and furthest_off(rows.distances, p.distances, h, on.v) <= OFF:
+        if turn >= count and (
+            furthest_off(rows.distances, p.distances, h, on.v) <= OFF
+            and deepest(rows.contacts, on, h) <= DEEP
+        ):
             break
         parts = []
         if len(p.rigid_held) + len(p.rigid_contacts):

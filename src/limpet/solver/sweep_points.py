@@ -188,6 +188,18 @@ def sweep_points(
 
 
 @njit(cache=True, error_model="numpy")
+def deepest(points: Points, on: Moving, h: float) -> float:
+    """[m] How much deeper than they ought the contacts among nodes will be after h, at most."""
+    worst = 0.0
+    for c in range(len(points.wanted)):
+        if points.pairs.rigid[c, 0] < 0 and points.pairs.rigid[c, 1] < 0:
+            u0, u1, u2 = _relative(points.pairs, c, on)
+            n = points.pairs.frame[c, 0]
+            worst = max(worst, -h * (n[0] * u0 + n[1] * u1 + n[2] * u2 + points.wanted[c, 0]))
+    return worst
+
+
+@njit(cache=True, error_model="numpy")
 def sweep_rigid(
     held: Points, p_held: Array, touching: Points, p_touching: Array, on: Moving, count: int
 ) -> tuple[float, float]:

@@ -1,0 +1,45 @@
+"""A cup that is solved lifts what is swept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limpet.geometry.nets import edge_lengths
+from limpet.scenes.registry import load
+
+from .runs import GRAVITY, Run
+
+QUICK = {
+    "sectors": 12, "segments": 5, "divisions": 4, "layers": 2, "gel_mass": "60 g",
+    "push": "5 mm", "push_time": "80 ms", "hold": "20 ms", "speed": "50 mm/s", "rise": "11 mm",
+    "duration": "0.55 s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["jelly", "bag"])
+def test_it_hangs_by_its_weight(name: str) -> None:
+    scene = load(f"cup-lifts-{name}", QUICK)
+    simulation = scene.simulation()
+    run = Run(simulation, list(simulation.run(scene.duration)))
+    gel = next(b for b in simulation.bodies if b.name == name)
+    assert gel.x[:, 2].min() > -0.03 + 5e-3  # off the table
+    assert run.force[-20:] == pytest.approx((0.06 + 0.02) * GRAVITY, rel=0.02)
+    assert run.sealed[-100:].all()
+    assert max(c.pressure for c in run.reports[-1].cavities) < 101325.0 - 1000.0
+    assert max(r.max_penetration for r in run.reports) < 5e-5
+    assert max(r.air_error for r in run.reports) < 1e-9
+    assert all(r.converged for r in run.reports)
+    if name == "bag":
+        skin = gel.net.skin_edges()
+        length = edge_lengths(gel.x, skin) / edge_lengths(gel.net.points, skin)
+        assert np.abs(length - 1.0).max() < 0.02
+
+
+def test_a_heavy_jelly_stays_and_the_cup_pulls_as_on_the_ground() -> None:
+    scene = load("cup-lifts-jelly", {**QUICK, "gel_mass": "8 kg", "duration": "0.32 s"})
+    simulation = scene.simulation()
+    run = Run(simulation, list(simulation.run(scene.duration)))
+    assert simulation._guests.bodies[0].x[:, 2].min() < -0.0299
+    # nodes of 50 g each are as hard to move as a block: the scene `ground` peaks at 44.9 N
+    assert run.force.max() == pytest.approx(45.0, rel=0.1)
