@@ -206,6 +206,8 @@ _CATALOGUE = {
             "rope",
             "limpet.scenes.rope",
             "two weights hang on a rope over a wheel, which its friction spins",
+        ),
+        SceneEntry(
             "cup-lifts-jelly",
             "limpet.scenes.gel",
             "a cup is pressed on a block of jelly, sucks its top in and lifts it",
