@@ -15,7 +15,7 @@ from limpet.scenes.rope import THICKNESS, Hung, over_the_wheel, roped
 
 from .runs import GRAVITY, run
 
-RADIUS, LENGTH = 0.15, 1.6
+RADIUS, LENGTH = 0.2, 1.6
 ARM = RADIUS + THICKNESS  # [m] of the rope's middle
 
 
@@ -111,3 +111,17 @@ def test_a_rope_that_does_not_fit_the_wheel_is_one_clear_line(told):
     ) as caught:
         load("rope", told)
     assert "\n" not in str(caught.value)
+
+
+def test_by_name_it_is_what_it_is_alone():
+    """Bit by bit: nothing but the sweeps acts on what is swept."""
+    world, hung = roped()
+    simulation = load("rope", {}).simulation()
+    for _ in range(5):
+        world.step()
+        simulation.step()
+    twins = {body.name: body for body in simulation.bodies}
+    assert np.array_equal(twins["rope"].x, hung.rope.x)
+    for body in (hung.wheel, hung.heavy, hung.light):
+        assert np.array_equal(twins[body.name].centre, body.centre)
+        assert np.array_equal(twins[body.name].turn, body.turn)
