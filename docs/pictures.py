@@ -255,6 +255,9 @@ def pictures() -> dict[str, Picture]:
         ("locking", "locking.png", "locking.png"),
         ("fig8", "fig8-active-a20.png", "active-fig8.png"),
         ("curved", "curved.png", "curved.png"),
+        ("fig1-c", "fig1-c.png", "fig1-c.png"),
+        ("averaging-c", "averaging-c.png", "averaging-c.png"),
+        ("sweeps-c", "sweeps-c.png", "sweeps-c.png"),
         ("table3", "table3.png", "table3.png"),  # 40 minutes
     ):
         key = name if name not in out else f"study-{name}"

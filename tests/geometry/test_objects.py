@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from limpet.bodies.rigid import mass_properties
 from limpet.errors import LimpetError
 from limpet.geometry.check import check_surface
-from limpet.geometry.objects import apple, can, compartment_box, drilled_plate, mug, ring
+from limpet.geometry.objects import apple, can, compartment_box, drilled_plate, mug, ring, wheel
 from limpet.geometry.shapes import box
 from limpet.geometry.surface import volume
 from limpet.simulation import Simulation
@@ -142,3 +143,19 @@ def test_a_mug_is_a_cup_with_a_handle():
     assert shape.points[:, 2].min() == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(LimpetError, match="mug wall"):
         mug(wall=0.03)
+
+
+def test_a_wheel_turns_about_y_and_has_as_many_holes_as_spokes():
+    shape = wheel(0.1, 0.03, spokes=4, sides=96)
+    surface = check_surface(shape.points, shape.triangles, "wheel")
+    assert len(shape.points) - len(surface.edges) + len(shape.triangles) == 2 - 2 * 4
+    rim, hub = np.pi * (0.1**2 - 0.08**2) * 0.03, np.pi * 0.02**2 * 0.03
+    spokes = 4 * 0.06 * 0.012 * 0.015
+    inside = volume(shape.points, shape.triangles)
+    assert inside == pytest.approx(rim + hub + spokes, rel=0.01)
+    assert np.ptp(shape.points, axis=0) == pytest.approx([0.2, 0.03, 0.2], rel=1e-9)
+    centre, inertia = mass_properties(shape.points, shape.triangles, 1.0)
+    assert centre == pytest.approx(0.0, abs=1e-12)
+    assert inertia[1, 1] > inertia[0, 0] == pytest.approx(inertia[2, 2])
+    with pytest.raises(LimpetError, match="wheel spokes = 1: expected 2 or more"):
+        wheel(0.1, 0.03, spokes=1)

@@ -16,6 +16,7 @@ from limpet.record.render import (
     View,
     clip,
     colour_of,
+    encloses,
     nearest,
     render,
     shade,
@@ -175,3 +176,16 @@ def test_many_panels_go_in_two_rows():
         rows, columns, panel = _layout(count, aspect)
         assert rows * columns >= count
         assert panel * columns <= 11.21 and panel * aspect * rows <= 6.61  # [inch]
+
+
+def test_a_sheet_is_seen_from_both_sides_and_encloses_nothing(kit):
+    square = np.array([[-1.0, 0.0, -1.0], [1.0, 0.0, -1.0], [1.0, 0.0, 1.0], [-1.0, 0.0, 1.0]])
+    sheet = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+    assert not encloses(sheet)
+    assert all(encloses(triangles) for *_, triangles in kit.frame("rest").bodies)
+    for triangles in (sheet, sheet[:, ::-1]):
+        frame = replace(kit.frame("rest"), bodies=[("sheet", square, triangles)])
+        view = View(-90.0, 0.0, opened=None)
+        image = render(frame, view, None, (-2.0, 2.0, -2.0, 2.0), (40, 40))
+        seen = (image < 1.0).any(axis=-1)
+        assert seen.sum() == pytest.approx(20 * 20, rel=0.15)

@@ -1,4 +1,4 @@
-"""Rigid things that suction cups pick up and put down: apple, can, ring, mug, pencil, boxes.
+"""Rigid things that are picked up, put down and turned: apple, can, ring, mug, pencil, wheel.
 
 They stand on z = 0, in the middle of x and y. Facets that a rim is to seal on must be small: the
 middle of one of edge L lies L^2 / 6R below the true surface of radius R, which has to stay under
@@ -253,6 +253,23 @@ def spoon(
     dish = dish.trim_by_plane((0.0, 0.0, -1.0), -0.5 * handle[1])
     bar = Manifold.cube((length - bowl[0] + 2.0 * wall, *handle))
     return RigidShape("spoon", *arrays(dish + bar.translate((0.0, -handle[0] / 2, -handle[1] / 2))))
+
+
+def wheel(radius: float, width: float, spokes: int = 5, sides: int = 64) -> RigidShape:
+    """A wheel about the y axis, radius and width [m]: rim, hub and spokes, so that a turn shows."""
+    for label, value in (("radius", radius), ("width", width)):
+        require_positive(f"wheel {label}", value, " m")
+    if spokes < 2:
+        raise LimpetError(f"wheel spokes = {spokes}: expected 2 or more")
+    sides = _sides("wheel", sides)
+    rim = Manifold.cylinder(width, radius, radius, sides, True)
+    rim -= Manifold.cylinder(2.0 * width, 0.8 * radius, 0.8 * radius, sides, True)
+    hub = Manifold.cylinder(width, 0.2 * radius, 0.2 * radius, sides, True)
+    spoke = Manifold.cube((0.8 * radius, 0.12 * radius, 0.5 * width), True)
+    spoke = spoke.translate((0.5 * radius, 0.0, 0.0))
+    turned = [spoke.rotate((0.0, 0.0, 360.0 * k / spokes)) for k in range(spokes)]
+    whole = Manifold.batch_boolean([rim, hub, *turned], OpType.Add)
+    return RigidShape("wheel", *arrays(whole.rotate((90.0, 0.0, 0.0))))
 
 
 def _sides(name: str, sides: int) -> int:

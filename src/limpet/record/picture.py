@@ -19,7 +19,7 @@ from matplotlib.path import Path as Outline
 from PIL import Image
 
 from limpet.record.plots import ATMOSPHERE, new_figure
-from limpet.record.render import LINE, Plane, View, colour_of, render
+from limpet.record.render import LINE, Plane, View, colour_of, encloses, render
 from limpet.report import SectionFrame
 
 Array = np.ndarray
@@ -128,6 +128,8 @@ def _panel(
     axis.imshow(image, origin="lower", extent=extent, interpolation="antialiased")
     if plane is not None:
         for name, points, triangles in frame.bodies:
+            if not encloses(triangles):
+                continue  # a sheet is cut along a line: there is nothing to fill
             faces = plane.loops(points, triangles)
             _fill(axis, faces, view, facecolor=colour_of(frame, name), edgecolor=LINE, lw=0.8)
         for points, triangles, pressure in frame.cavities:

@@ -69,6 +69,12 @@ class Plane:
         ]
 
 
+def encloses(triangles: Array) -> bool:
+    """Whether every edge has two triangles, as those of a closed surface have."""
+    ends = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    return bool(np.all(np.unique(ends, axis=0, return_counts=True)[1] == 2))
+
+
 def clip(points: Array, triangles: Array, plane: Plane | None) -> Array:
     """(k, 3, 3) [m] corners of the triangles behind the plane; those across it are cut there."""
     corners = points[triangles]
@@ -153,6 +159,8 @@ def render(
     """(height, width, 3) the bodies without their cut faces, first row at the bottom."""
     parts, paint, owner = [], [], []
     for number, (name, points, triangles) in enumerate(frame.bodies):
+        if not encloses(triangles):  # a sheet is seen from both sides
+            triangles = np.concatenate([triangles, triangles[:, ::-1]])
         corners = clip(points, triangles, plane)
         parts.append(view.project(corners))
         paint.append(shade(corners, colour_of(frame, name), view))

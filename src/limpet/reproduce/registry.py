@@ -45,6 +45,21 @@ STUDIES: dict[str, Study] = {
         "limpet.reproduce.fig6_f",
         "a rigid wave in a layer: pressure field against FEM (F figure 6)",
     ),
+    "fig1-c": Study(
+        "limpet.reproduce.fig1_c", "how fast the sweeps converge on cloth and jelly (C figure 1)"
+    ),
+    "fig5-c": Study(
+        "limpet.bench.fig5_c", "time of the sweeps over constraints, cloth (C figure 5)"
+    ),
+    "fig6-c": Study(
+        "limpet.bench.fig6_c", "time of the sweeps over constraints, jellies (C figure 6)"
+    ),
+    "averaging-c": Study(
+        "limpet.reproduce.averaging_c", "contacts exact, and averaged as C 4.3 has them"
+    ),
+    "sweeps-c": Study(
+        "limpet.reproduce.sweeps_c", "cloth and jelly by two sweeps and to a tolerance (C 5)"
+    ),
     "locking": Study(
         "limpet.reproduce.locking",
         "which element to trust: a beam and a cup (M figures 7, 9)",

@@ -203,6 +203,11 @@ _CATALOGUE = {
             "four jellies, each by another model, carry a bar of chocolate on a dish",
         ),
         SceneEntry(
+            "rope",
+            "limpet.scenes.rope",
+            "two weights hang on a rope over a wheel, which its friction spins",
+        ),
+        SceneEntry(
             "cup-lifts-jelly",
             "limpet.scenes.gel",
             "a cup is pressed on a block of jelly, sucks its top in and lifts it",
