@@ -30,6 +30,7 @@ ORDER = (
     ("pairing",),
     ("world", "settings"),
     ("response", "controls", "guests"),
+    ("views",),
     ("simulation",),
     ("scenes",),
     ("record",),

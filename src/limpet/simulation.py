@@ -11,13 +11,11 @@ from threadpoolctl import ThreadpoolController
 
 from limpet.bodies.handles import Carriers
 from limpet.bodies.particles import ParticleBody
-from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
 from limpet.cavity.breath import Breath
-from limpet.cavity.keeper import AirBook, CavityKeeper, Finder, Trapped
+from limpet.cavity.keeper import AirBook, CavityKeeper, Finder
 from limpet.cavity.limit import ElasticEnergy
-from limpet.cavity.mesh import Walls, join_walls
-from limpet.cavity.mesh import positions as cavity_positions
+from limpet.cavity.mesh import join_walls
 from limpet.cavity.taps import Tap
 from limpet.clock import Clock
 from limpet.collision.contacts import EDGE_EDGE, Contacts
@@ -27,19 +25,16 @@ from limpet.constrained import ConstrainedState
 from limpet.constraints.rows import contact_forces, patch_rows
 from limpet.controls import Controls
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
-from limpet.geometry.shapes import RigidShape
 from limpet.guests import Guests
 from limpet.pressure_field.keeper import FieldKeeper, Met
-from limpet.pressure_field.patches import Patches
-from limpet.pressure_field.surface import ContactSurface, joined_triangles
-from limpet.report import CavityReport, SectionFrame, StepReport
+from limpet.report import CavityReport, StepReport
 from limpet.response import Answer, Between, Response
 from limpet.settings import Settings
 from limpet.solver.warm_start import Memory
+from limpet.views import Present, Views
 from limpet.world import World
 
 Array = np.ndarray
-Present = SoftBody | RigidBody | ParticleBody
 
 TURNS = 3  # that those who are solved and those who are swept take in a step, at most
 RETRIES = 4  # solves of a step with more contacts when some were missed
@@ -59,30 +54,7 @@ class State:
     swept: ConstrainedState  # of the guests
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """What can be seen of a moment, by the vertices of all collision surfaces joined."""
-
-    positions: Array  # (n, 3) [m]
-    walls: Walls  # topology of the surfaces
-    contacts: Contacts  # that the last step was solved for
-    forces: Array  # (k, 3) [N] of these, on their first body
-    contact_points: Array  # (k, 3) [m]
-    patches: Patches  # of pressure fields, where they were
-    patch_forces: Array  # (m, 3) [N] on their first body
-    near: Contacts  # within the alarm distance now
-    cavities: tuple[Trapped, ...]  # each with its mesh, air and pressure
-    surfaces: tuple[ContactSurface, ...]  # on which pressure fields met as the last step began
-    swept: tuple[Array, Array]  # (m, 3) [m] where swept bodies press, (m, 3) [N] on the first
-
-    @property
-    def other_forces(self) -> tuple[Array, Array]:
-        """(m, 3) [m], (m, 3) [N]: where bodies press otherwise than by `contacts`."""
-        points, forces = self.swept
-        return np.vstack([self.patches.point, points]), np.vstack([self.patch_forces, forces])
-
-
-class Simulation(Controls):
+class Simulation(Controls, Views):
     """Steps a World. `for report in sim.run(duration)`, or `sim.step()` by hand.
 
     h [s] is the time step, 10 ms in the papers; `settings` say how a step is computed.
@@ -142,23 +114,6 @@ class Simulation(Controls):
         self._pushed = np.zeros_like(self._pull)  # [N] by all else, in the last step
         self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
-
-    @property
-    def explicit_only(self) -> bool:
-        """Whether all bodies are swept: there is no air to be trapped."""
-        return self._guests.alone
-
-    @property
-    def fem_nodes(self) -> int:
-        """Nodes of the soft bodies."""
-        return sum(len(b.x) for b in self.bodies if isinstance(b, SoftBody))
-
-    @property
-    def collision_nodes(self) -> int:
-        """Surface vertices of the bodies that can touch."""
-        solid = [self.world.specs[b.name].collides for b in self._own] + [True] * len(self._guests)
-        surfaces = [c.surface for c, collides in zip(self._colliders, solid) if collides]
-        return sum(int(np.count_nonzero(np.diff(s.vertex_start))) for s in surfaces)
 
     def run(self, duration: float) -> Iterator[StepReport]:
         """Step until `duration` [s] from now; the last step may end up to h/2 off."""
@@ -357,22 +312,6 @@ class Simulation(Controls):
         )  # fmt: skip
         return self._guests.merged(report)
 
-    def watched(self) -> dict[str, float]:
-        """What World.watch asked for, now: places [m], volumes as a share of that at rest."""
-        bodies = {b.name: b for b in self.bodies}
-        values: list[float] = []
-        soft: dict[str, SoftBody] = {}
-        for region in self.world.watched.values():
-            body = bodies[region.body]
-            if isinstance(body, SoftBody):
-                assert region.name is not None
-                values += body.positions()[body.shape.region(region.name)].mean(axis=0).tolist()
-                soft[body.name] = body
-            else:
-                values += body.centre.tolist()
-        values += [b.fem.volume_of(b.x) / b.fem.volume for b in soft.values()]
-        return dict(zip(self.world.watched_columns(), values))
-
     def save(self) -> State:
         """A copy of the state: restore it and continue, and every bit is the same."""
         return State(
@@ -407,56 +346,3 @@ class Simulation(Controls):
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
         self._met, self._patch_forces = Met(), np.zeros((0, 3))
         self._ahead = None
-
-    def shape(self, name: str) -> RigidShape:
-        """The surface of a body as it is now: for shapes.save_mesh, or to compare (hausdorff)."""
-        if name not in self.world.specs:
-            raise LimpetError(f"there is no body '{name}'{suggest(name, self.world.specs)}")
-        bodies = self.section_frame("").bodies
-        x, triangles = next((x, t) for own, x, t in bodies if own == name)
-        return RigidShape(name, x.copy(), triangles)
-
-    def snapshot(self) -> Snapshot:
-        """Where everything is now: arrays of the simulation itself, to be read and not kept."""
-        if self._ahead is None:
-            self._ahead = self._detect()
-        x, near = self._ahead
-        c = self._contacts
-        carried = x[self.offset[c.body_a][:, None] + c.vertices_a]
-        return Snapshot(
-            positions=x, walls=self._cavities.walls, contacts=c, near=near, forces=self._forces,
-            contact_points=np.einsum("kj,kji->ki", c.weights_a, carried),
-            cavities=self._air.cavities,
-            patches=self._met.patches, patch_forces=self._patch_forces,
-            surfaces=self._met.surfaces, swept=self._guests.engine.pressing(),
-        )  # fmt: skip
-
-    def section_frame(self, label: str) -> SectionFrame:
-        """What a section through the scene is drawn from: surfaces, contact forces, the cavity."""
-        bodies: list[tuple[str, Array, Array]] = []
-        for body in self.bodies:
-            if isinstance(body, SoftBody):
-                visual = body.visual
-                bodies.append((body.name, visual.positions(body.x), visual.triangles))
-            else:
-                bodies.append((body.name, body.surface_positions(), body.triangles))
-        now = self.snapshot()
-        x, (points, forces) = now.positions, now.other_forces
-        largest = max(self._air.cavities, key=lambda t: t.volume, default=None)
-        none = np.zeros((0, 3))
-        return SectionFrame(
-            label=label, time=self.time, bodies=bodies,
-            contacts=np.vstack([now.contact_points, points]),
-            forces=np.vstack([now.forces, forces]),
-            cavity_points=cavity_positions(largest.mesh, x) if largest else none,
-            cavity_triangles=largest.mesh.triangles if largest else none.astype(np.int32),
-            pressure=largest.pressure if largest else self.world.atmosphere.pressure,
-            cavities=tuple(
-                (cavity_positions(t.mesh, x), t.mesh.triangles, t.pressure)
-                for t in self._air.cavities
-            ),
-            soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody | ParticleBody)),
-            fixed=frozenset(b.name for b in self.bodies if not b.movable and b.motion is None),
-            patches=joined_triangles(now.surfaces) if self._fields.pairs else None,
-            whole=self.explicit_only,
-        )  # fmt: skip

@@ -23,7 +23,8 @@ from limpet.record.history import flatten, up_direction
 from limpet.report import StepReport
 
 if TYPE_CHECKING:
-    from limpet.simulation import Simulation, Snapshot
+    from limpet.simulation import Simulation
+    from limpet.views import Snapshot
 
 Array = np.ndarray
 
