@@ -128,6 +128,12 @@ def test_a_pull_on_a_guest_is_momentum():
     for _ in range(10):
         sim.step()
     assert sim.bodies[0].momentum() == pytest.approx([0.0, 0.001, 0.0005], abs=1e-12)
+    # a twentieth of it is taken hold of, each node by its mass
+    held = sim._pull.any(axis=1)
+    mass = sim.bodies[0].node_mass
+    assert 0.05 * mass.sum() <= mass[held].sum() < 0.05 * mass.sum() + mass.max()
+    sim.pull("gel", 5, (0.0, 0.0, 0.0))
+    assert not sim._pull.any()
 
 
 def test_save_and_restore_to_the_bit():

@@ -349,6 +349,18 @@ class Constrained(Assembly):
         for q in (p.distances, p.bends, p.held, p.contacts):
             fade(q.reshape(-1), self.plan.warm_start)
 
+    def pressing(self) -> tuple[Array, Array]:
+        """Where bodies pressed on each other in the last step, (k, 3) [m], and the forces (k, 3)
+        [N] on the first of each two.
+        """
+        touches, known = self.touches, self._memory
+        if len(touches) == 0 or len(known.keys) == 0:
+            return np.zeros((0, 3)), np.zeros((0, 3))
+        place = np.minimum(np.searchsorted(known.keys, touches.key), len(known.keys) - 1)
+        force = known.impulses[place] / self._last_h
+        pressed = (known.keys[place] == touches.key) & force.any(axis=1)
+        return touches.point[pressed], force[pressed]
+
     def get_state(self) -> ConstrainedState:
         bodies = tuple(b.get_state() for b in self.bodies)
         old = self._impulses

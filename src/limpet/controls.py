@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from limpet.bodies.contract import Body
 from limpet.bodies.particles import ParticleBody
 from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
@@ -16,6 +17,20 @@ from limpet.errors import LimpetError, suggest
 from limpet.world import World
 
 Array = np.ndarray
+
+
+GRIP = 0.05  # of a swept body's mass that a pull takes hold of
+
+
+def _grip(body: Body, vertex: int) -> tuple[Array, Array]:
+    """The vertices that a pull acts on, and their shares of it."""
+    if not isinstance(body, ParticleBody):
+        return np.array([vertex]), np.ones(1)
+    at = body.net.points
+    near = np.argsort(((at - at[vertex]) ** 2).sum(axis=1), kind="stable")
+    mass = body.node_mass[near]
+    count = int(np.searchsorted(np.cumsum(mass), GRIP * body.mass)) + 1
+    return near[:count], mass[:count] / mass[:count].sum()
 
 
 class Controls:
@@ -30,7 +45,8 @@ class Controls:
     def pull(self, body: str, vertex: int, force: Sequence[float] | Array) -> None:
         """Pull on a vertex of a body's collision surface with `force` (3,) [N], from now on.
 
-        It acts as gravity does, before contacts and air are solved. A force of 0 lets go.
+        It acts as gravity does, before contacts and air are solved. A force of 0 lets go. Of a
+        swept body it takes hold of a twentieth, the nodes around: a node alone is too light.
         """
         names = [b.name for b in self.bodies]
         if body not in names:
@@ -44,7 +60,8 @@ class Controls:
             raise LimpetError(f"pull on '{body}': force = {force}: expected three finite numbers")
         if not self.bodies[i].movable:
             raise LimpetError(f"pull on '{body}': it is fixed or driven, so no force moves it")
-        self._pull[self.offset[i] + vertex] = f
+        vertices, shares = _grip(self.bodies[i], vertex)
+        self._pull[self.offset[i] + vertices] = shares[:, None] * f
 
     def let_go(self) -> None:
         """End every pull."""

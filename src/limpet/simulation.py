@@ -73,6 +73,13 @@ class Snapshot:
     near: Contacts  # within the alarm distance now
     cavities: tuple[Trapped, ...]  # each with its mesh, air and pressure
     surfaces: tuple[ContactSurface, ...]  # on which pressure fields met as the last step began
+    swept: tuple[Array, Array]  # (m, 3) [m] where swept bodies press, (m, 3) [N] on the first
+
+    @property
+    def other_forces(self) -> tuple[Array, Array]:
+        """(m, 3) [m], (m, 3) [N]: where bodies press otherwise than by `contacts`."""
+        points, forces = self.swept
+        return np.vstack([self.patches.point, points]), np.vstack([self.patch_forces, forces])
 
 
 class Simulation(Controls):
@@ -135,6 +142,11 @@ class Simulation(Controls):
         self._pushed = np.zeros_like(self._pull)  # [N] by all else, in the last step
         self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
+
+    @property
+    def explicit_only(self) -> bool:
+        """Whether all bodies are swept: there is no air to be trapped."""
+        return self._guests.alone
 
     @property
     def fem_nodes(self) -> int:
@@ -416,7 +428,7 @@ class Simulation(Controls):
             contact_points=np.einsum("kj,kji->ki", c.weights_a, carried),
             cavities=self._air.cavities,
             patches=self._met.patches, patch_forces=self._patch_forces,
-            surfaces=self._met.surfaces,
+            surfaces=self._met.surfaces, swept=self._guests.engine.pressing(),
         )  # fmt: skip
 
     def section_frame(self, label: str) -> SectionFrame:
@@ -429,13 +441,13 @@ class Simulation(Controls):
             else:
                 bodies.append((body.name, body.surface_positions(), body.triangles))
         now = self.snapshot()
-        x = now.positions
+        x, (points, forces) = now.positions, now.other_forces
         largest = max(self._air.cavities, key=lambda t: t.volume, default=None)
         none = np.zeros((0, 3))
         return SectionFrame(
             label=label, time=self.time, bodies=bodies,
-            contacts=np.concatenate([now.contact_points, now.patches.point]),
-            forces=np.concatenate([now.forces, now.patch_forces]),
+            contacts=np.vstack([now.contact_points, points]),
+            forces=np.vstack([now.forces, forces]),
             cavity_points=cavity_positions(largest.mesh, x) if largest else none,
             cavity_triangles=largest.mesh.triangles if largest else none.astype(np.int32),
             pressure=largest.pressure if largest else self.world.atmosphere.pressure,
@@ -446,5 +458,5 @@ class Simulation(Controls):
             soft=frozenset(b.name for b in self.bodies if isinstance(b, SoftBody | ParticleBody)),
             fixed=frozenset(b.name for b in self.bodies if not b.movable and b.motion is None),
             patches=joined_triangles(now.surfaces) if self._fields.pairs else None,
-            whole=self._guests.alone,
+            whole=self.explicit_only,
         )  # fmt: skip

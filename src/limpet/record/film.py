@@ -71,7 +71,7 @@ def save(film: Film, path: Path) -> None:
         "names": s.names,
         "kinds": s.kinds,
     }
-    head |= {"ambient": s.ambient, "reach": s.reach}
+    head |= {"ambient": s.ambient, "reach": s.reach, "whole": s.whole}
     arrays: dict[str, Any] = dict(
         head=np.array(json.dumps(head)),
         offset=s.offset, rest=s.rest, up=s.up,
@@ -122,7 +122,7 @@ def _film(a: dict[str, Array]) -> Film:
     triangles = tuple(_parts(a["triangles"], a["triangle_start"]))
     what = Seen(
         tuple(head["names"]), tuple(head["kinds"]), a["offset"], triangles, a["rest"], a["up"],
-        head["ambient"], head["reach"],
+        head["ambient"], head["reach"], head["whole"],
     )  # fmt: skip
     meshes = _parts(a["mesh_triangles"], a["mesh_start"])
     points = _parts(a["cavity_points"], a["cavity_point_start"])

@@ -76,6 +76,8 @@ class Seen:
     up: Array  # (3,) against gravity
     ambient: float  # [Pa]
     reach: float  # [m] gaps are known up to here
+    whole: bool = False  # there is nothing inside to be seen
+    pull: float = 5.0  # [N/cm] of a pull with the mouse, to begin with
 
     def header(self) -> dict[str, Any]:
         """As JSON has it; the arrays apart from the triangles travel with the frames."""
@@ -96,6 +98,8 @@ class Seen:
             "ambient": self.ambient,
             "reach": self.reach,
             "least_patch": LEAST_PATCH,
+            "whole": self.whole,
+            "pull": self.pull,
         }
 
 
@@ -148,7 +152,18 @@ def seen(simulation: Simulation) -> Seen:
         up=up_direction(world.gravity),
         ambient=world.atmosphere.pressure,
         reach=max(simulation.settings.alarm, 1.2 * simulation.settings.sealing),
+        whole=simulation.explicit_only,
+        pull=_pull(simulation),
     )
+
+
+def _pull(simulation: Simulation) -> float:
+    """[N/cm]; a swept body dragged by its own length is pulled with half its weight."""
+    swept = [b for b in simulation.bodies if isinstance(b, ParticleBody)]
+    if not swept or not simulation.explicit_only:
+        return 5.0
+    lengths = [0.5 * 9.81 * b.mass / (100.0 * np.ptp(b.x, axis=0).max()) for b in swept]
+    return float(f"{min(lengths):.1g}")
 
 
 def _kind(simulation: Simulation, i: int) -> str:
@@ -167,6 +182,7 @@ def look(
     now = simulation.snapshot()
     pressed = np.einsum("ki,ki->k", now.forces, now.contacts.normal)
     carrying = pressed > 0.0
+    points, forces = now.other_forces
     air = tuple(
         Air(
             cavity_positions(c.mesh, now.positions).astype(np.float32),
@@ -179,10 +195,8 @@ def look(
         step=simulation.steps,
         time=simulation.time,
         positions=now.positions.astype(np.float32),
-        contact_points=np.concatenate(
-            [now.contact_points[carrying], now.patches.point], dtype=np.float32
-        ),
-        contact_forces=np.concatenate([now.forces[carrying], now.patch_forces], dtype=np.float32),
+        contact_points=np.vstack([now.contact_points[carrying], points]).astype(np.float32),
+        contact_forces=np.vstack([now.forces[carrying], forces]).astype(np.float32),
         cavities=air,
         figures=_figures(report, what.up),
         fields={name: _field(name, simulation, what, now, pressed) for name in colours},

@@ -61,7 +61,7 @@ class Engine:
         try:
             while True:
                 self._tell(pipe.recv_bytes())
-        except (EOFError, OSError):
+        except (EOFError, OSError, TypeError):  # the last if it is closed under this thread's hands
             process.join(2.0)
             if process is self.process and process.exitcode != 0:  # else it has said why itself
                 text = f"the simulation has ended (exit code {process.exitcode}); reset starts it"

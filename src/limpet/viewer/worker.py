@@ -124,6 +124,7 @@ class Worker:
         self._seen, self._start = seen(simulation), simulation.save()
         self._epoch += 1
         self._report, self._ended = None, False
+        stressed = len(self._seen.rest) <= SMALL and not simulation.explicit_only
         self._header = {
             "epoch": self._epoch,
             "scene": scene.name,
@@ -133,7 +134,7 @@ class Worker:
             "parameters": fields_of(scene.parameters),
             "live": live_of(simulation),
             "rest": self._seen.rest.ravel().tolist(),
-            "colour": "stress" if len(self._seen.rest) <= SMALL else "displacement",
+            "colour": "stress" if stressed else "displacement",
             **self._seen.header(),
         }
         self._laps.clear()

@@ -130,8 +130,13 @@ class Page {
       this.source.colour = chosen;
       this.source.at = Number(this.wish.get("frame") || 0);
     }
+    if (header.whole) {
+      $("cut").value = "none";
+      this.view.setCut({ mode: "none" });
+    }
     if (header.parameters) this.parameters.show(header.parameters);
     if (header.live) {
+      $("pull").value = header.pull;
       liveFields($("live"), header.live, (command) => this.send(command));
       this.send({ do: "colour", name: this.colour });
       this.send({ do: "speed", value: Number($("speed").value) });

@@ -1,0 +1,66 @@
+"""Cloth and jelly on the live page, and pulled by the mouse."""
+
+import threading
+
+import numpy as np
+import pytest
+
+SCENES = {
+    "cloth": ({"divisions": 16}, "cloth", "0.01"),
+    "jelly": ({"across": 3, "along": 4}, "springs", "5"),
+}
+MIDDLE = """name => {
+    const body = limpet.header.bodies.find(b => b.name === name);
+    const box = limpet.view.boxOf([body]);
+    const p = box.getCenter(box.min.clone()).project(limpet.view.camera);
+    const r = limpet.view.renderer.domElement.getBoundingClientRect();
+    return [r.left + (p.x + 1) / 2 * r.width, r.top + (1 - p.y) / 2 * r.height];
+}"""
+CENTRE = """name => {
+    const body = limpet.header.bodies.find(b => b.name === name), x = limpet.frame.positions;
+    const sum = [0, 0, 0];
+    for (let i = body.first; i < body.first + body.count; i++)
+        for (let d = 0; d < 3; d++) sum[d] += x[3 * i + d] / body.count;
+    return sum;
+}"""
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_it_is_shown_and_pulled(scene, seen):
+    from limpet.viewer.server import Server
+
+    changes, body, pull = SCENES[scene]
+    server = Server(scene, {**changes, "duration": "30 s"})
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        seen.page.goto(server.address)
+        seen.until("limpet.frame", 60.0)
+        assert seen.get("document.getElementById('cut').value") == "none"
+        start = np.array(seen.page.evaluate(CENTRE, body))
+        seen.page.click("#play")
+        seen.until("limpet.frame.time > 0.3", 60.0)
+        fallen = np.array(seen.page.evaluate(CENTRE, body))
+        assert fallen[2] < start[2] - 1e-4
+
+        assert 0.0 < float(seen.get("document.getElementById('pull').value")) < 2.0
+        seen.page.fill("#pull", pull)
+        where = seen.page.evaluate(MIDDLE, body)
+        seen.page.keyboard.down("Shift")
+        seen.page.mouse.move(*where)
+        seen.page.mouse.down()
+        seen.page.mouse.move(where[0] + 150, where[1] - 60)
+        message = "document.getElementById('message').textContent"
+        assert f"pulling {body}" in seen.until(f"{message}.includes('pulling') && {message}")
+        before = seen.get("limpet.frame.time")
+        seen.until(f"limpet.frame.time > {before + 0.4}", 60.0)
+        seen.keep(f"pulled-{scene}")
+        pulled = np.array(seen.page.evaluate(CENTRE, body))
+        seen.page.mouse.up()
+        seen.page.keyboard.up("Shift")
+        assert np.linalg.norm(pulled - fallen) > 2e-3
+        assert np.all(np.isfinite(pulled))
+        assert seen.complaints == []
+    finally:
+        server.stop()
+        thread.join(10)
