@@ -63,6 +63,8 @@ class Film:
 
 
 BOX = View(-75.0, 25.0, focus=("box", "apple", "cup"))
+WHOLE = View(-60.0, 20.0, opened=None)  # sheets, which have no inside to look into
+SERVED = View(-60.0, 15.0, opened=None, focus=("dish", "bar"))
 CASES = {
     "ground": Case("ground", "cup", times=(0.6,)),
     "lift": Case("lift", "block", times=(0.6,)),
@@ -92,6 +94,9 @@ CASES = {
     "tentacle": Case("tentacle", "can", times=(1.0,)),
     "active-a20": Case("active-a20", "cup", {"duration": "2.2 s"}, (0.25, 0.85, 1.8)),
     "active-a30": Case("active-a30", "cup", {"duration": "2.2 s"}, (0.25, 0.85, 1.8)),
+    "rope": Case("rope", "light", times=(0.4, 0.8), view=WHOLE),
+    "cloth": Case("cloth", "cloth", times=(0.3, 0.6, 1.0), view=WHOLE),
+    "jelly": Case("jelly", "bar", times=(0.1, 0.3), view=SERVED),
 }
 
 
