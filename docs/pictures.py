@@ -97,6 +97,8 @@ CASES = {
     "rope": Case("rope", "light", times=(0.4, 0.8), view=WHOLE),
     "cloth": Case("cloth", "cloth", times=(0.3, 0.6, 1.0), view=WHOLE),
     "jelly": Case("jelly", "bar", times=(0.1, 0.3), view=SERVED),
+    "cup-lifts-jelly": Case("cup-lifts-jelly", "jelly", times=(0.5,)),
+    "cup-lifts-bag": Case("cup-lifts-bag", "bag", times=(0.5,)),
 }
 
 
