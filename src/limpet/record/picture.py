@@ -66,9 +66,10 @@ def draw_scene(frames: list[SectionFrame], path: Path, view: View | None = None)
     for axis in axes[len(frames) :]:
         axis.set_axis_off()
     _length_scale(axes[0], MM * left, MM * bottom, MM * across)
-    bar = figure.colorbar(ScalarMappable(PRESSURE, AIR), ax=axes, fraction=0.02, pad=0.01)
-    bar.set_label("pressure of trapped air [kPa]", fontsize=8)
-    bar.ax.tick_params(labelsize=8)
+    if not frames[0].whole:
+        bar = figure.colorbar(ScalarMappable(PRESSURE, AIR), ax=axes, fraction=0.02, pad=0.01)
+        bar.set_label("pressure of trapped air [kPa]", fontsize=8)
+        bar.ax.tick_params(labelsize=8)
     file = BytesIO()
     figure.savefig(file, dpi=DPI)
     small = Image.open(file).convert("RGB").quantize(COLOURS)
