@@ -68,7 +68,7 @@ def drape(
     """Threads along both ways are inextensible, folds are springs taken implicitly.
 
     C bounds the moment of a stiff fold instead. Such folds jump from one bound to the other, and
-    leave the threads at rest 2 to 3 % too long where springs leave 0.6 %.
+    leave the threads at rest 2 to 3 % too long where springs leave 1 to 2 %.
     """
     net = cloth_net(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
     node = mass / len(net.points)
