@@ -37,6 +37,7 @@ from limpet.solver.stack import (
     touch_pairs,
 )
 from limpet.solver.sweep import Impulses, Moving, Rows, Swept, fade, reactions, sweep, warm_start
+from limpet.solver.sweep_lines import calm_threads
 
 Array = np.ndarray
 
@@ -187,6 +188,8 @@ class Constrained(Assembly):
         if plan.averaged:
             now.p.contacts[:] = 0.0
         warm_start(now.rows, now.p, on)
+        if len(now.p.distances):  # once a solve, however often it is swept
+            calm_threads(now.rows.distances, now.p.distances, h, on.v, on.inverse_mass)
         now.clock.lap("compliance")
         if not (np.all(np.isfinite(on.v)) and np.all(np.isfinite(on.rigid_v))):
             raise DivergedError(

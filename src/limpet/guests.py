@@ -131,6 +131,7 @@ class Guests:
             touching=report.touching + own.touching, sweeps=report.sweeps + own.sweeps,
             converged=report.converged and own.converged, drives={**report.drives, **own.drives},
             max_penetration=max(report.max_penetration, own.max_penetration),
+            balance_error=own.balance_error if self.alone else report.balance_error,
         )  # fmt: skip
 
 

@@ -76,7 +76,8 @@ class StepReport:
     max_penetration: float  # [m] >= 0
     cavities: tuple[CavityReport, ...]  # all trapped air
     drives: dict[str, Array]  # name -> (6,) force [N] and moment [N m] on the body, world axes
-    balance_error: float  # [N] momentum against forces, of the body where they differ most
+    # [N] momentum against forces, of the body where they differ most; NaN: swept bodies alone
+    balance_error: float
     air_error: float  # relative, in moles
     remeshed: bool  # a cavity was meshed anew
     watched: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest

@@ -10,7 +10,6 @@ from pydantic import Field
 from limpet.bodies.pbd import PositionBased
 from limpet.bodies.rigid import RigidBody
 from limpet.collision.primitives import half_space
-from limpet.constrained import SweepPlan
 from limpet.geometry.nets import gel_block
 from limpet.geometry.shapes import RigidShape, box
 from limpet.scenes.ground import cup_over
@@ -67,7 +66,6 @@ def _gel_under_cup(p: GelParameters, skin: bool) -> World:
     net = gel_block((p.edge, p.edge, p.height), (p.divisions, p.divisions, p.layers))
     net = replace(net, points=net.points @ turn.T + place)
     swept = world.swept
-    swept.plan = SweepPlan()
     # masses alike: a corner of the grid has a twentieth of the others' by volume
     name = "bag" if skin else "jelly"
     gel = PositionBased(name, net, p.gel_mass, sweeps=p.firmness, mass_damping=2.0, even=True)

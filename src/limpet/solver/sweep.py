@@ -17,7 +17,6 @@ from numba import njit
 
 from limpet.constraints.soft_rows import BendRows, DistanceRows
 from limpet.solver.sweep_lines import (
-    calm_threads,
     furthest_off,
     give_bends,
     give_distances,
@@ -126,8 +125,6 @@ def sweep(
     nodes too DEEP in faces.
     """
     change, rms = [], []
-    if len(p.distances):
-        calm_threads(rows.distances, p.distances, h, on.v, on.inverse_mass)
     rows_in_all = max(1, sum(q.size for q in p))
     for turn in range(max(count, most)):
         if turn >= count and (
