@@ -7,7 +7,10 @@ import pytest
 
 import limpet as lp
 from limpet.errors import LimpetError
+from limpet.record.history import read_history
+from limpet.record.run import record_run
 from limpet.scenes.draped import PLAN, drape, draped
+from limpet.scenes.registry import load
 from limpet.swept import PositionBased, RigidBody, ShapeMatching, SweepPlan, gel_block, half_space
 
 GRAVITY = 9.81
@@ -109,6 +112,16 @@ def test_guests_alone_step_as_their_engine_does():
         engine.step(), sim.step()
     assert np.array_equal(sim.bodies[0].x, engine.soft[0].x)
     assert sim._guests.engine.substeps == engine.substeps > 1
+
+
+def test_a_run_of_swept_bodies_alone_is_recorded(tmp_path):
+    scene = load("cloth", {"divisions": 6, "duration": "0.2 s"})
+    summary = record_run(scene, scene.simulation(), tmp_path / "run")
+    assert summary.steps == 10
+    rows = read_history(tmp_path / "run" / "history.csv")
+    assert [row["balance_error"] for row in rows] == [None] * 10  # nobody took it
+    assert rows[-1]["cloth_z"] < rows[0]["cloth_z"]
+    assert (tmp_path / "run" / "plots" / "scene.png").is_file()
 
 
 def test_a_world_can_be_run_twice():

@@ -389,5 +389,5 @@ class Constrained(Assembly):
             rows=sum(q.size for q in p), contacts=len(self.touches), touching=pressed,
             residual=change, converged=asked == 0.0 or change <= asked, iterations=0, sweeps=sweeps,
             max_penetration=max(0.0, -float(self.touches.gap.min(initial=0.0))),
-            cavities=(), drives=drives, balance_error=np.nan, air_error=0.0, remeshed=False,
+            cavities=(), drives=drives, balance_error=None, air_error=0.0, remeshed=False,
         )  # fmt: skip

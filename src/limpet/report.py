@@ -76,8 +76,7 @@ class StepReport:
     max_penetration: float  # [m] >= 0
     cavities: tuple[CavityReport, ...]  # all trapped air
     drives: dict[str, Array]  # name -> (6,) force [N] and moment [N m] on the body, world axes
-    # [N] momentum against forces, of the body where they differ most; NaN: swept bodies alone
-    balance_error: float
+    balance_error: float | None  # [N] momentum against forces, at worst; None: it was not taken
     air_error: float  # relative, in moles
     remeshed: bool  # a cavity was meshed anew
     watched: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest

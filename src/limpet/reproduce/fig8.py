@@ -49,7 +49,10 @@ def pull(scene: str, vacuum: float, **parameters: object) -> Pull:
     opened: int | None = None
     balance, converged = 0.0, True
     for report in simulation.run(loaded.duration):
-        balance, converged = max(balance, report.balance_error), converged and report.converged
+        balance, converged = (
+            max(balance, report.balance_error or 0.0),
+            converged and report.converged,
+        )
         if report.time <= start:
             continue
         area = max((c.area for c in report.cavities), default=0.0)
