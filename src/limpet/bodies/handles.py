@@ -67,8 +67,7 @@ class _Rider:
                 arms = rigid.arms()[h.on_rigid]
                 _twist_modes(arms, place, 6 * self.movable.index(h.rigid), held)
         self.modes, felt = self.body.modes(held)
-        flat = held.reshape(3 * len(held), held.shape[2])
-        return flat.T @ felt.reshape(flat.shape), -self.body.held_impulse().ravel() @ flat
+        return felt, -self.body.held_impulse().ravel() @ held.reshape(-1, held.shape[2])
 
     def follow(self, moved: Array) -> None:
         """After the carriers, whose twists have changed by `moved`."""

@@ -135,6 +135,8 @@ class RigidBody:
         self.rest_centre = centre
         self.centre = centre.copy()
         self.turn = np.array([1.0, 0.0, 0.0, 0.0])  # quaternion, body to world
+        self._inverse_inertia = np.linalg.inv(self.inertia)  # body frame
+        self._turned: tuple[Array, Array, Array] | None = None  # turn, arms and mobility there
         self.v = np.zeros(3)
         self.w = np.zeros(3)  # world frame [rad/s]
         self._free = np.zeros(6)  # (v, w) without constraints
@@ -143,7 +145,18 @@ class RigidBody:
 
     def arms(self) -> Array:
         """(n_surface, 3) [m] from its centre to its vertices."""
-        return _turned(self.local, self.turn)
+        return self._at_turn()[1]
+
+    def _at_turn(self) -> tuple[Array, Array, Array]:
+        """What depends on the turn alone, which is asked for some ten times a step."""
+        if self._turned is None or self._turned[0] is not self.turn:
+            mobility = np.zeros((6, 6))
+            if not self.prescribed:
+                r = quaternion_matrix(self.turn)
+                mobility[0, 0] = mobility[1, 1] = mobility[2, 2] = 1.0 / self.mass
+                mobility[3:, 3:] = r @ self._inverse_inertia @ r.T
+            self._turned = self.turn, _turned(self.local, self.turn), mobility
+        return self._turned
 
     def surface_positions(self) -> Array:
         return self.arms() + self.centre
@@ -174,16 +187,15 @@ class RigidBody:
         return r @ self.inertia @ r.T
 
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
-        if self.prescribed:
+        if self.motion is not None:
             before, inertia, spin = self.v, self.world_inertia(), self.w
-            if self.motion is None:
-                self.v, self.w = np.zeros(3), np.zeros(3)
-            else:
-                turn, shift = self.motion.pose(time + h)
-                self.v = (turn @ self.rest_centre + shift - self.centre) / h
-                self.w = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
+            turn, shift = self.motion.pose(time + h)
+            self.v = (turn @ self.rest_centre + shift - self.centre) / h
+            self.w = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
             push = self.mass * (self.v - before - h * gravity)
             self._needed = np.concatenate([push, inertia @ self.w - inertia @ spin])
+        elif self.prescribed:  # fixed, always at rest
+            self._needed[:3] = -self.mass * h * gravity
         else:
             self.v = self.v + h * gravity
             self.w = _gyroscopic(self.inertia, quaternion_matrix(self.turn), self.w, h)
@@ -199,11 +211,7 @@ class RigidBody:
         return m
 
     def _mobility(self) -> Array:
-        m = np.zeros((6, 6))
-        if not self.prescribed:
-            m[0, 0] = m[1, 1] = m[2, 2] = 1.0 / self.mass
-            m[3:, 3:] = np.linalg.inv(self.world_inertia())
-        return m
+        return self._at_turn()[2]
 
     def compliance(self, rows: Rows) -> Reduced:
         b = self.rows_times(rows)

@@ -53,21 +53,22 @@ def _driven_times(slots: Array, rows: Array, columns: Array, values: Array, y: A
 
 
 @njit(cache=True)
-def _driven_times_many(slots: Array, rows: Array, columns: Array, values: Array, y: Array) -> Array:
-    """As `_driven_times`, for y (unknowns, 3, m)."""
-    out = np.zeros_like(y)
+def _held_columns(
+    slots: Array, rows: Array, columns: Array, values: Array, held: Array, out: Array
+) -> None:
+    """out (u, 3, m) += A y for y that is `held` (n_held, 3, m) at the held nodes, else zero."""
+    first, m = len(out) - len(held), held.shape[2]
     for k in range(len(slots)):
-        i, j, b = rows[k], columns[k], values[slots[k]]
+        i, j, b = rows[k], columns[k], values[slots[k]]  # i >= j, so i is held
         for d in range(3):
             for e in range(3):
-                f, source, line = b[d, e], y[j, e], out[i, d]
-                for c in range(len(line)):
-                    line[c] += f * source[c]
-                if i != j:
-                    f, source, line = b[e, d], y[i, e], out[j, d]
-                    for c in range(len(line)):
-                        line[c] += f * source[c]
-    return out
+                f = b[e, d]
+                for c in range(m):
+                    out[j, d, c] += f * held[i - first, e, c]
+                if j >= first and i != j:
+                    f = b[d, e]
+                    for c in range(m):
+                        out[i, d, c] += f * held[j - first, e, c]
 
 
 class SoftBody:
@@ -247,15 +248,15 @@ class SoftBody:
             self._take(self._free)
 
     def modes(self, held: Array) -> tuple[Array, Array]:
-        """How all unknowns follow the held nodes: (u, 3, m) for held (n_held, 3, m); and what the
-        held ones feel then, (n_held, 3, m) [N s].
+        """N (u, 3, m): how all unknowns follow the held nodes' modes (n_held, 3, m); and N^T A N
+        (m, m), what these feel.
         """
-        d = self.fem
-        y = np.zeros((len(self._y), 3, held.shape[2]))
-        y[d.free_unknowns :] = held
-        blocks = *d.driven_blocks, self.tangent.values
-        y -= self.tangent.solve_many(_driven_times_many(*blocks, y))
-        return y, _driven_times_many(*blocks, y)[d.free_unknowns :]
+        n, m = self.fem.free_unknowns, held.shape[2]
+        pushed = np.zeros((len(self._y), 3, m))
+        _held_columns(*self.fem.driven_blocks, self.tangent.values, held, pushed)
+        y = -self.tangent.solve_many(pushed)
+        y[n:] = held
+        return y, y.reshape(-1, m).T @ pushed.reshape(-1, m)
 
     def rows_times(self, rows: Rows, modes: Array) -> Array:
         """(r, m) over modes (u, 3, m)."""
