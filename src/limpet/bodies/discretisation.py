@@ -92,6 +92,8 @@ class Discretisation:
         self.order = order[order < n]  # order[new] = node of the shape
         self.node_unknown = np.flatnonzero(order < n).astype(np.int32)
         self.pressure_unknown = np.flatnonzero(order >= n).astype(np.int32)
+        # the same for arrays by unknown; without pressures all of it, which needs no gathering
+        self.nodes_at = self.node_unknown if len(corners) else slice(None)
         self.n_free = n - int(is_driven.sum())  # nodes
         self.free_unknowns = self.n_free + len(corners)
         new = np.empty(n, np.int32)

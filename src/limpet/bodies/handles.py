@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from limpet.bodies.contract import Rows, select_rows
 from limpet.bodies.reduced import Reduced
@@ -36,43 +35,21 @@ class Handle:
     on_rigid: Array  # (t,) and those of the rigid body
 
 
-@njit(cache=True)
-def _twist_modes(arms: Array, place: Array, first: int, out: Array) -> None:
-    """Columns first to first + 5 of out[place] (t, 3, m): v + w x r at the ends of arms (t, 3)."""
-    for i in range(len(arms)):
-        a, line = arms[i], out[place[i]]
-        for d in range(3):
-            line[d, first + d] = 1.0
-        line[0, first + 4], line[0, first + 5] = a[2], -a[1]
-        line[1, first + 3], line[1, first + 5] = -a[2], a[0]
-        line[2, first + 3], line[2, first + 4] = a[1], -a[0]
-
-
 class _Rider:
     """A soft body on its carriers."""
 
-    def __init__(self, body: SoftBody, handles: list[tuple[Handle, RigidBody]]) -> None:
+    def __init__(
+        self, body: SoftBody, handles: list[tuple[Handle, RigidBody]], movable: list[int]
+    ) -> None:
+        """movable: which of the bodies have twists, in the order of these."""
         self.body = body
-        self.seats = [(h, rigid, body.held(h.nodes)) for h, rigid in handles]
-        self.movable = list(dict.fromkeys(h.rigid for h, rigid in handles if rigid.movable))
-        self.modes = np.zeros((0, 3, 0))  # N of the step, by unknown (u, 3, 6 carriers)
+        self.seats = [(h, body.held(h.nodes)) for h, _ in handles]
+        own = dict.fromkeys(h.rigid for h, rigid in handles if rigid.movable)
+        first = [6 * movable.index(i) for i in own]
+        # where the twists that move it stand among all
+        self.columns = np.array([c + k for c in first for k in range(6)], dtype=int)
         for h, rigid in handles:
             body.ride(rigid, h.nodes, h.on_rigid)
-
-    def begin(self) -> tuple[Array, Array]:
-        """Make the modes; G^T A N, and what pulls at the carriers already [N s, N m s]."""
-        held = np.zeros((self.body.n_held, 3, 6 * len(self.movable)))
-        for h, rigid, place in self.seats:
-            if rigid.movable:
-                arms = rigid.arms()[h.on_rigid]
-                _twist_modes(arms, place, 6 * self.movable.index(h.rigid), held)
-        self.modes, felt = self.body.modes(held)
-        return felt, -self.body.held_impulse().ravel() @ held.reshape(-1, held.shape[2])
-
-    def follow(self, moved: Array) -> None:
-        """After the carriers, whose twists have changed by `moved`."""
-        flat = self.modes.reshape(3 * len(self.modes), len(moved))
-        self.body.follow((flat @ moved).reshape(-1, 3))
 
 
 class Carriers:
@@ -92,13 +69,12 @@ class Carriers:
             rigid = bodies[h.rigid]
             assert isinstance(rigid, RigidBody)
             self._rigid[h.rigid] = rigid
+        self._movable = [i for i, body in self._rigid.items() if body.movable]
         for i in dict.fromkeys(h.soft for h in handles):
             soft = bodies[i]
             assert isinstance(soft, SoftBody)
-            self._riders[i] = _Rider(
-                soft, [(h, self._rigid[h.rigid]) for h in handles if h.soft == i]
-            )
-        self._movable = [i for i, body in self._rigid.items() if body.movable]
+            own = [(h, self._rigid[h.rigid]) for h in handles if h.soft == i]
+            self._riders[i] = _Rider(soft, own, self._movable)
         self._free = self._pulled = np.zeros(0)
         self._mobility: Array = np.zeros((0, 0))
 
@@ -116,9 +92,9 @@ class Carriers:
         for k, i in enumerate(self._movable):
             mass[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = self._rigid[i].mass_matrix()
         for rider in self._riders.values():
-            own, (felt, pulled) = self._columns(rider), rider.begin()
-            mass[own[:, None], own] += felt
-            self._pulled[own] += pulled
+            own = rider.columns
+            mass[own[:, None], own] += rider.body.felt
+            self._pulled[own] += rider.body.pulled()
         self._mobility = np.linalg.inv(mass) if size else mass
         self._free = np.array([self._rigid[i].twist() for i in self._movable]).ravel()
         self._move(self._mobility @ self._pulled)
@@ -132,7 +108,7 @@ class Carriers:
             b[index, 6 * k : 6 * k + 6] = self._rigid[i].rows_times(its)
         for i, rider in self._riders.items():
             index, its = self._own(rows, i)
-            b[index[:, None], self._columns(rider)] = rider.body.rows_times(its, rider.modes)
+            b[index[:, None], rider.columns] = rider.body.rows_times(its)
         column = np.tile(np.arange(size, dtype=np.int32), n)
         return Reduced(size * np.arange(n + 1, dtype=np.int32), column, b.ravel(), self._mobility)
 
@@ -144,11 +120,11 @@ class Carriers:
         for k, i in enumerate(self._movable):
             total[6 * k : 6 * k + 6] += self._rigid[i].wrench(self._part(impulse, i))
         for rider in self._riders.values():
-            total[self._columns(rider)] += rider.body.taken_along(rider.modes)
+            total[rider.columns] += rider.body.taken_along()
         self._move(self._mobility @ total)
         for i, rider in self._riders.items():
             held = rider.body.held_impulse()
-            for h, _, place in rider.seats:
+            for h, place in rider.seats:
                 out[self._offset[i] + h.on_soft] += held[place]
                 out[self._offset[h.rigid] + h.on_rigid] -= held[place]
         for i, rigid in self._rigid.items():
@@ -162,12 +138,7 @@ class Carriers:
             own = slice(6 * k, 6 * k + 6)
             self._rigid[i].reach(self._free[own] + moved[own], None)
         for rider in self._riders.values():
-            rider.follow(moved[self._columns(rider)])
-
-    def _columns(self, rider: _Rider) -> Array:
-        """Where the twists that move it stand among all."""
-        first = [6 * self._movable.index(i) for i in rider.movable]
-        return np.array([c + k for c in first for k in range(6)], dtype=int)
+            rider.body.follow(moved[rider.columns])
 
     def _part(self, of_all: Array, body: int) -> Array:
         return of_all[self._offset[body] : self._offset[body + 1]]

@@ -96,6 +96,20 @@ def _wrench(arms: Array, force: Array) -> Array:
     return out
 
 
+@njit(cache=True)
+def _twist_modes(arms: Array) -> Array:
+    """(t, 3, 6): v + w x r at the ends of arms (t, 3), by v and w."""
+    out = np.zeros((len(arms), 3, 6))
+    for i in range(len(arms)):
+        a, line = arms[i], out[i]
+        for d in range(3):
+            line[d, d] = 1.0
+        line[0, 4], line[0, 5] = a[2], -a[1]
+        line[1, 3], line[1, 5] = -a[2], a[0]
+        line[2, 3], line[2, 4] = a[1], -a[0]
+    return out
+
+
 class RigidBody:
     """A rigid body behind the body contract; fixed and driven ones have no mobility."""
 
@@ -167,6 +181,10 @@ class RigidBody:
             out[:] = self.v
             return out
         return _carried(self.v, self.w, self.arms())
+
+    def modes(self, vertices: Array) -> Array:
+        """(t, 3, 6): how some of its vertices follow its twist."""
+        return _twist_modes(self.arms()[vertices])
 
     def twist(self) -> Array:
         """(6,) v and w."""

@@ -111,6 +111,10 @@ class SoftBody:
         self._unmet = np.zeros((unknowns, 3))  # impulses of the constraints
         self._driven = np.unique(d.new[driven])
         self._rides: list[tuple[RigidBody, Array, Array]] = []
+        self._carriers: list[RigidBody] = []  # those of them that move
+        # Of the step: N (u, 3, m), how all unknowns follow the twists of the movable bodies that it
+        # rides on, and N^T A N (m, m), what these feel.
+        self.modes, self.felt = np.zeros((unknowns, 3, 0)), np.zeros((0, 0))
 
     @property
     def n_held(self) -> int:
@@ -126,6 +130,8 @@ class SoftBody:
         free velocity must be known first.
         """
         self._rides.append((rigid, self.fem.new[nodes], vertices))
+        if rigid.movable and rigid not in self._carriers:
+            self._carriers.append(rigid)
 
     @property
     def tangent(self) -> Tangent:
@@ -158,7 +164,7 @@ class SoftBody:
             self._tangent = self._make_tangent(self.x, self.p, h)
             loads = self._tangent.loads
         right, known = np.zeros_like(self._y), np.zeros_like(self._y)
-        right[d.node_unknown] = d.mass_times(self.v) + h * (
+        right[d.nodes_at] = d.mass_times(self.v) + h * (
             loads.force + d.node_mass[:, None] * gravity
         )
         right[d.pressure_unknown, 0] = -loads.excess
@@ -169,10 +175,27 @@ class SoftBody:
         for rigid, nodes, at in self._rides:  # what a turning body's arc left open is closed, too
             gap = rigid.surface_positions()[at] - self.x[nodes]
             known[nodes + ahead_of] = gap / h + rigid.surface_velocities()[at]
-        carried = _driven_times(*d.driven_blocks, self.tangent.values, known)
-        self._free = known + self.tangent.solve(right - carried)
+        own = right - _driven_times(*d.driven_blocks, self.tangent.values, known)
+        solve = self._solve_with_modes if self._carriers else self.tangent.solve
+        self._free = known + solve(own)
         self._right, self._unmet = right, np.zeros_like(right)
         self._take(self._free)
+
+    def _solve_with_modes(self, right: Array) -> Array:
+        """A^-1 of a right-hand side, and with it the modes and what they feel."""
+        m = 6 * len(self._carriers)
+        held = np.zeros((self.n_held, 3, m))
+        for rigid, nodes, at in self._rides:
+            if rigid.movable:
+                first = 6 * self._carriers.index(rigid)
+                held[nodes - self.fem.n_free, :, first : first + 6] = rigid.modes(at)
+        pushed = np.zeros((*right.shape, m))
+        _held_columns(*self.fem.driven_blocks, self.tangent.values, held, pushed)
+        y = self.tangent.solve_many(np.concatenate([pushed, right[:, :, None]], axis=2))
+        self.modes = -y[:, :, :m]
+        self.modes[self.fem.free_unknowns :] = held
+        self.felt = _flat(self.modes).T @ _flat(pushed)
+        return y[:, :, m]
 
     def forget(self) -> None:
         """Make the matrix anew in the next step, however little has changed."""
@@ -189,7 +212,7 @@ class SoftBody:
             ) from None
 
     def _take(self, y: Array) -> None:
-        self._y, self.v = y, y[self.fem.node_unknown]
+        self._y, self.v = y, y[self.fem.nodes_at]
 
     def _node(self, unknown: int) -> int:
         """The shape's node at an unknown, or next to it where that is a pressure."""
@@ -215,7 +238,7 @@ class SoftBody:
             on_nodes = np.zeros_like(self.v)
             spread(b.start, b.nodes, b.weights, force, on_nodes)
             by_unknown = np.zeros_like(self._y)
-            by_unknown[d.node_unknown] = on_nodes
+            by_unknown[d.nodes_at] = on_nodes
             extra[e] = by_unknown[: d.free_unknowns].reshape(-1)[d.entries]
         ranks = np.flatnonzero(touched[self._vertices.order])
         nodes = np.flatnonzero(carrying_nodes(touched, b.start, b.nodes, n))
@@ -241,37 +264,30 @@ class SoftBody:
         on_nodes = np.zeros_like(self.v)
         spread(b.start, b.nodes, b.weights, impulse, on_nodes)
         self._unmet = np.zeros_like(self._free)
-        self._unmet[self.fem.node_unknown] = on_nodes
+        self._unmet[self.fem.nodes_at] = on_nodes
         if impulse.any():
             self._take(self._free + self.tangent.solve(self._unmet))
         else:
             self._take(self._free)
 
-    def modes(self, held: Array) -> tuple[Array, Array]:
-        """N (u, 3, m): how all unknowns follow the held nodes' modes (n_held, 3, m); and N^T A N
-        (m, m), what these feel.
-        """
-        n, m = self.fem.free_unknowns, held.shape[2]
-        pushed = np.zeros((len(self._y), 3, m))
-        _held_columns(*self.fem.driven_blocks, self.tangent.values, held, pushed)
-        y = -self.tangent.solve_many(pushed)
-        y[n:] = held
-        return y, y.reshape(-1, m).T @ pushed.reshape(-1, m)
-
-    def rows_times(self, rows: Rows, modes: Array) -> Array:
-        """(r, m) over modes (u, 3, m)."""
-        b, by_node = self.collision, modes[self.fem.node_unknown]
+    def rows_times(self, rows: Rows) -> Array:
+        """(r, m) over the modes."""
+        b, by_node = self.collision, self.modes[self.fem.nodes_at]
         return rows_times_modes(
             rows.start, rows.vertex, rows.vector, b.start, b.nodes, b.weights, by_node
         )
 
-    def taken_along(self, modes: Array) -> Array:
-        """(m,) [N s] what the impulses of `apply` do along modes (u, 3, m)."""
-        return self._unmet.ravel() @ modes.reshape(self._unmet.size, modes.shape[2])
+    def taken_along(self) -> Array:
+        """(m,) [N s] what the impulses of `apply` do along the modes."""
+        return self._unmet.ravel() @ _flat(self.modes)
+
+    def pulled(self) -> Array:
+        """(m,) [N s, N m s] what the held nodes do to those that they ride on."""
+        return -self.held_impulse().ravel() @ _flat(self.modes[self.fem.free_unknowns :])
 
     def follow(self, moved: Array) -> None:
-        """Add velocities by unknown (u, 3), made of `modes`, on top of `apply`."""
-        self._take(self._y + moved)
+        """On top of `apply`: the twists of those that it rides on change by `moved` (m,)."""
+        self._take(self._y + (_flat(self.modes) @ moved).reshape(self._y.shape))
 
     def held_impulse(self) -> Array:
         """(n_held, 3) [N s] that the held nodes were given over the step."""
@@ -314,6 +330,11 @@ class SoftBody:
             self._tangent = None
         elif self._tangent is None or not self._tangent.is_of(*at):
             self._tangent = self._make_tangent(*at)
+
+
+def _flat(by_unknown: Array) -> Array:
+    """(u, 3, m) as (3 u, m)."""
+    return by_unknown.reshape(3 * len(by_unknown), by_unknown.shape[2])
 
 
 def _with_nodes(binding: Binding, nodes: Array) -> Binding:
