@@ -176,10 +176,6 @@ class RigidBody:
         return self.arms() + self.centre
 
     def surface_velocities(self) -> Array:
-        if not self.w.any():
-            out = np.empty_like(self.local)
-            out[:] = self.v
-            return out
         return _carried(self.v, self.w, self.arms())
 
     def modes(self, vertices: Array) -> Array:

@@ -8,6 +8,7 @@ distance kept: the neighbours of a touching vertex of a soft body arrive within 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import dist
 
 import numpy as np
 from numba import njit
@@ -75,8 +76,7 @@ def closing_speeds(velocities: Sequence[Array], pairs: Sequence[tuple[int, int]]
     out = []
     for a, b in pairs:
         (mean_a, spread_a, most_a), (mean_b, spread_b, most_b) = body[a], body[b]
-        off = float(np.linalg.norm(mean_a - mean_b))
-        out.append(min(off + spread_a + spread_b, most_a + most_b))
+        out.append(min(dist(mean_a, mean_b) + spread_a + spread_b, most_a + most_b))
     return out
 
 
