@@ -10,6 +10,7 @@ const BASE = {
 const CREASE = Math.cos((38 * Math.PI) / 180); // edges sharper than this stay sharp
 const ARROWS = 4000;
 const LONGEST = 0.22; // of what is in focus, the longest arrow
+const SHORTEST = 0.02; // of the longest: what is shorter is not drawn, of cloth's thousands most
 
 // Split vertices at sharp edges. Returns the triangles over the new vertices and each one's source.
 function creased(triangles, rest, first) {
@@ -323,8 +324,8 @@ export class View {
 
   makeArrows() {
     const material = new THREE.MeshStandardMaterial({ color: 0x1b7f5c, roughness: 0.6 });
-    const shaft = new THREE.CylinderGeometry(0.05, 0.05, 1, 8).translate(0, 0.5, 0);
-    const head = new THREE.ConeGeometry(0.13, 0.35, 12).translate(0, 0.175, 0);
+    const shaft = new THREE.CylinderGeometry(0.05, 0.05, 1, 5, 1, true).translate(0, 0.5, 0);
+    const head = new THREE.ConeGeometry(0.13, 0.35, 7).translate(0, 0.175, 0);
     this.arrows = [shaft, head].map((geometry) => {
       const mesh = new THREE.InstancedMesh(geometry, material, ARROWS);
       mesh.frustumCulled = false;
@@ -340,22 +341,24 @@ export class View {
     for (let i = 0; i < count; i++) this.largestForce = Math.max(this.largestForce, force.fromArray(f, 3 * i).length());
     const [shaft, head] = this.arrows, place = new THREE.Vector3(), turn = new THREE.Quaternion(), scale = new THREE.Vector3();
     const soft = this.cut.mode !== "none", matrix = new THREE.Matrix4(), unit = 0.06 * this.size; // [m] how thick: 5 % and 13 % of this
+    let drawn = 0;
     for (let i = 0; i < count; i++) {
       force.fromArray(f, 3 * i);
       const size = force.length();
-      const hidden = soft && this.plane.distanceToPoint(place.fromArray(x, 3 * i)) < 0; // on what is cut away
-      const length = this.largestForce && !hidden ? (LONGEST * this.size * size) / this.largestForce : 0;
-      turn.setFromUnitVectors(up, force.divideScalar(size || 1));
-      const tip = Math.min(0.35 * unit, 0.6 * length), thick = unit * Math.min(1, length / (0.35 * unit));
       place.fromArray(x, 3 * i);
+      if (size <= SHORTEST * this.largestForce || (soft && this.plane.distanceToPoint(place) < 0)) continue; // cut away
+      const length = (LONGEST * this.size * size) / this.largestForce;
+      turn.setFromUnitVectors(up, force.divideScalar(size));
+      const tip = Math.min(0.35 * unit, 0.6 * length), thick = unit * Math.min(1, length / (0.35 * unit));
       matrix.compose(place, turn, scale.set(thick, Math.max(length - tip, 1e-9), thick));
-      shaft.setMatrixAt(i, matrix);
+      shaft.setMatrixAt(drawn, matrix);
       place.addScaledVector(force, length - tip);
       matrix.compose(place, turn, scale.set(thick, tip / 0.35 || 1e-9, thick));
-      head.setMatrixAt(i, matrix);
+      head.setMatrixAt(drawn, matrix);
+      drawn += 1;
     }
     for (const part of this.arrows) {
-      part.count = count;
+      part.count = drawn;
       part.instanceMatrix.needsUpdate = true;
     }
   }
