@@ -36,6 +36,7 @@ ORDER = (
     ("record",),
     ("viewer",),
     ("bench", "reproduce"),
+    ("console",),
     ("cli",),
     ("__main__",),
 )

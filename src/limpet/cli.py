@@ -5,24 +5,31 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from limpet.console import (
+    FAILED,
+    INTERRUPTED,
+    WRONG_INPUT,
+    changes,
+    console,
+    print_list,
+    print_summary,
+    progress_bar,
+    scene_and_parameters,
+    stop,
+)
 from limpet.errors import LimpetError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from limpet.record.summary import Summary
-    from limpet.record.table import Progress, Study
+    from limpet.record.table import Study
     from limpet.scenes.registry import Scene
     from limpet.viewer.server import Server
-
-WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
 
 
 def _examples(*lines: str) -> str:
@@ -49,9 +56,9 @@ def main() -> None:
     try:
         app()
     except LimpetError as problem:
-        _stop(str(problem), WRONG_INPUT)
+        stop(str(problem), WRONG_INPUT)
     except KeyboardInterrupt:
-        _stop("interrupted", INTERRUPTED)
+        stop("interrupted", INTERRUPTED)
     except BrokenPipeError:  # somebody closed the pipe, as `| head` does: not worth a traceback
         sys.stderr.close()
         raise SystemExit(FAILED) from None
@@ -87,9 +94,9 @@ def list_scenes(
     from limpet.scenes.registry import parameters_of, scenes
 
     if name is None:
-        _print_list({key: entry.summary for key, entry in scenes().items()}, as_json)
+        print_list({key: entry.summary for key, entry in scenes().items()}, as_json)
     else:
-        _print_list(parameters_of(name), as_json)
+        print_list(parameters_of(name), as_json)
 
 
 @app.command(
@@ -122,8 +129,8 @@ def run(
     from limpet.record.run_folder import check_folder
     from limpet.scenes.registry import load
 
-    name, parameters = _scene_and_parameters(scene)
-    parameters |= _settings(settings or [])
+    name, parameters = scene_and_parameters(scene)
+    parameters |= changes(settings or [])
     parameters |= {k: v for k, v in (("h", h), ("duration", duration)) if v is not None}
     own = Path(scene).stem if scene.endswith(".toml") else name
     folder = out if out is not None else Path("runs") / own
@@ -132,17 +139,17 @@ def run(
         check_folder(folder, force=force)
         summary = _run(loaded, folder, force, plots, frames)
     except KeyboardInterrupt:
-        _stop("interrupted before the first step; nothing was recorded", INTERRUPTED)
+        stop("interrupted before the first step; nothing was recorded", INTERRUPTED)
     if as_json:
         print(summary.to_json())
     else:
-        _print_summary(summary, folder)
+        print_summary(summary, folder)
     if summary.ended != "finished":
         at = f"at step {summary.ended_step} (t = {summary.duration:g} s)"
         kept = f"what was recorded is in {folder}"
         if summary.ended == "interrupted":
-            _stop(f"interrupted {at}; {kept}", INTERRUPTED)
-        _stop(f"the run {summary.ended} {at}: {summary.why}; {kept}", FAILED)
+            stop(f"interrupted {at}; {kept}", INTERRUPTED)
+        stop(f"the run {summary.ended} {at}: {summary.why}; {kept}", FAILED)
 
 
 @app.command(epilog=_examples("limpet bench", "limpet bench table1 --json"))
@@ -239,7 +246,7 @@ def render(
     from limpet.viewer.render import render_run
 
     moment = None if time is None else quantity(time, "s", "time")
-    with _progress("drawing") as progress:
+    with progress_bar("drawing") as progress:
         path = render_run(
             run, out, film=film, time=moment, colour=colour, size=size, progress=progress
         )
@@ -270,7 +277,7 @@ def check(
     else:
         from limpet.record.mesh_table import print_report
 
-        print_report(_console(), mesh, report, repair)
+        print_report(console(), mesh, report, repair)
     if report.faults:
         raise typer.Exit(FAILED)
 
@@ -301,8 +308,8 @@ def mesh(
     from limpet.record.mesh_files import write_meshes
     from limpet.scenes.registry import load
 
-    name, parameters = _scene_and_parameters(scene)
-    loaded = load(name, parameters | _settings(settings or []))
+    name, parameters = scene_and_parameters(scene)
+    loaded = load(name, parameters | changes(settings or []))
     for path in write_meshes(loaded.world, out, formats or ["vtu", "stl"], unit):
         print(path)
 
@@ -311,7 +318,7 @@ def _run(scene: Scene, folder: Path, force: bool, plots: bool, frames: bool) -> 
     from limpet.record.run import record_run
 
     simulation = scene.simulation()
-    with _progress() as progress:
+    with progress_bar() as progress:
         return record_run(
             scene,
             simulation,
@@ -331,21 +338,21 @@ def _study(
     from limpet.record.table import find_study
 
     if name is None:
-        _print_list({key: study.summary for key, study in studies.items()}, as_json)
+        print_list({key: study.summary for key, study in studies.items()}, as_json)
         return
     study = find_study(kind, studies, name)
-    with _progress() as progress:
+    with progress_bar() as progress:
         result = study.run(progress)
     written = result.save(folder) if folder is not None else []
     if as_json:
         print(json.dumps({"name": name, **result.as_dict()}, indent=2, allow_nan=False))
     else:
         for table in result.tables:
-            table.print(_console())
+            table.print(console())
         for path in written:
             print(path)
     if not result.ok:
-        _stop(f"{kind} '{name}': a figure is outside what is claimed", FAILED)
+        stop(f"{kind} '{name}': a figure is outside what is claimed", FAILED)
 
 
 def _server(what: str, settings: list[str], port: int) -> Server:
@@ -360,120 +367,5 @@ def _server(what: str, settings: list[str], port: int) -> Server:
         from limpet.viewer.replay import write_replay
 
         return Server(None, port=port, replay=write_replay(Path(what)))
-    name, parameters = _scene_and_parameters(what)
-    return Server(name, parameters | _settings(settings), port=port)
-
-
-def _scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
-    """SCENE is a name, or a file if it ends in .toml."""
-    from limpet.scenes.registry import read_scene_file
-
-    if scene.endswith(".toml"):
-        return read_scene_file(Path(scene))
-    if Path(scene).is_file():
-        raise LimpetError(
-            f"scene '{scene}': is a file that is no scene file (.toml); to use a mesh, name it in "
-            'one: [cup] mesh = "..." (docs/scene-files.md)'
-        )
-    return scene, {}
-
-
-def _settings(texts: list[str]) -> dict[str, object]:
-    """``key=value`` pairs; a value in brackets is a list, as in TOML."""
-    import tomllib
-
-    settings: dict[str, object] = {}
-    for text in texts:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not (key and equals and value):
-            raise LimpetError(f"--set {text}: expected KEY=VALUE, as in --set friction=0.5")
-        settings[key] = value
-        if value.startswith("["):
-            try:
-                settings[key] = tomllib.loads(f"value = {value}")["value"]
-            except tomllib.TOMLDecodeError:
-                raise LimpetError(f"--set {text}: expected a list such as [1, 2, 3]") from None
-    return settings
-
-
-def _print_list(summaries: dict[str, str], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(summaries, indent=2))
-        return
-    width = max(map(len, summaries))
-    for name, summary in summaries.items():
-        print(f"{name:{width}}  {summary}")
-
-
-def _print_summary(summary: Summary, folder: Path) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from limpet.units import show
-
-    def shown(value: float | None, unit: str, otherwise: str) -> str:
-        return otherwise if value is None else show(value, unit)
-
-    table = Table(show_header=False, box=None, pad_edge=False)
-    suction = {
-        "peak pull force": shown(summary.peak_pull_force, "N", "none"),
-        "release": shown(summary.release_time, "s", "never"),
-        "lowest pressure": shown(summary.min_pressure, "Pa", "no air was trapped"),
-        "deepest penetration": f"{1e6 * summary.max_penetration:.3g} µm",
-    }
-    if summary.watched and summary.min_pressure is None:
-        suction = {}
-    watched = {
-        name: f"{_watched(name, s.last)} at the end, {_watched(name, s.least)} to "
-        f"{_watched(name, s.most)} on the way"
-        for name, s in summary.watched.items()
-    }
-    lines = {
-        **suction,
-        **watched,
-        "converged": f"{summary.converged_steps} of {summary.steps} steps",
-        "simulated": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
-        "time per step": f"{summary.ms_per_step:.3g} ms",
-        "run folder": str(folder),
-    }
-    for name, value in lines.items():
-        table.add_row(name, Text(value, overflow="fold"))
-    _console().print(table)
-
-
-def _watched(name: str, value: float) -> str:
-    from limpet.record.history import unit_of_column
-    from limpet.units import show
-
-    unit = unit_of_column(name)
-    if unit == "yes":
-        return "yes" if value else "no"
-    return show(value, unit) if unit else f"{100.0 * value:.2f} %"
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
-@contextmanager
-def _progress(first: str = "compiling") -> Iterator[Progress]:
-    """A bar on stderr, which says `first` till more is known; nothing when that is no terminal."""
-    if not sys.stderr.isatty():
-        yield lambda done, total, text: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(first, total=None)
-        yield lambda done, total, text: bar.update(
-            task, completed=done, total=total, description=text
-        )
-
-
-def _stop(message: str, status: int) -> NoReturn:
-    """One line on stderr, and the exit status."""
-    print(f"limpet: {message}", file=sys.stderr)
-    raise SystemExit(status)
+    name, parameters = scene_and_parameters(what)
+    return Server(name, parameters | changes(settings), port=port)

@@ -15,8 +15,8 @@ import numpy as np
 from limpet.bodies.contract import Body, Rows, rows_times, rows_transpose_times, select_rows
 from limpet.bodies.handles import Carriers
 from limpet.bodies.reduced import join
+from limpet.cavity.book import Trapped
 from limpet.cavity.gas import Atmosphere
-from limpet.cavity.keeper import Trapped
 from limpet.collision.contacts import Contacts, contact_keys
 from limpet.collision.keeper import ContactKeeper
 from limpet.constraints.problem import CONTACT, DATA, GAS, REGULATED, LowRank, Problem

@@ -12,8 +12,9 @@ from threadpoolctl import ThreadpoolController
 from limpet.bodies.handles import Carriers
 from limpet.bodies.particles import ParticleBody
 from limpet.bodies.soft import SoftBody
+from limpet.cavity.book import AirBook
 from limpet.cavity.breath import Breath
-from limpet.cavity.keeper import AirBook, CavityKeeper, Finder
+from limpet.cavity.keeper import CavityKeeper, Finder
 from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.mesh import join_walls
 from limpet.cavity.taps import Tap

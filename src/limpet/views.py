@@ -10,7 +10,8 @@ import numpy as np
 from limpet.bodies.particles import ParticleBody
 from limpet.bodies.rigid import RigidBody
 from limpet.bodies.soft import SoftBody
-from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
+from limpet.cavity.book import AirBook, Trapped
+from limpet.cavity.keeper import CavityKeeper
 from limpet.cavity.mesh import Walls
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.collision.collider import Collider

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from limpet.cavity.book import AirBook
 from limpet.cavity.breath import Breath
 from limpet.cavity.detect import detect
 from limpet.cavity.gas import Atmosphere
-from limpet.cavity.keeper import AirBook, CavityKeeper
+from limpet.cavity.inherit import hand_on
+from limpet.cavity.keeper import CavityKeeper
 from limpet.cavity.limit import ElasticEnergy
 from limpet.cavity.ring import Ring
 from limpet.geometry.bvh import build_tree
@@ -94,9 +96,10 @@ def test_a_split_keeps_pressure_and_constant_and_shares_the_chamber(bellows):
     book = replace(book, cavities=(before,), created=book.created + 1e-6)
     # as new cavities they are two: a known one stays whole when its middle touches
     parts = detect(scene.walls, split, scene.contacts(split), SEALING)
-    after = keeper(scene, split)._carry(
-        book, book.cavities, parts.cavities, split, scene.contacts(split)
-    )
+    after = hand_on(
+        book, book.cavities, parts.cavities, split, scene.contacts(split), scene.walls, SEALING,
+        Atmosphere(),
+    )  # fmt: skip
     assert len(after.cavities) == 2
     for c in after.cavities:
         assert c.pressure == before.pressure

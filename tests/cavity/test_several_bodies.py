@@ -9,8 +9,9 @@ import pytest
 from manifold3d import Manifold
 
 import limpet as lp
+from limpet.cavity.book import AirBook
 from limpet.cavity.detect import Fate, detect, seal_gaps
-from limpet.cavity.keeper import AirBook, CavityKeeper
+from limpet.cavity.keeper import CavityKeeper
 from limpet.cavity.mesh import volume
 from limpet.cavity.notice import groups
 from limpet.cavity.ring import Ring

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import limpet as lp
+from limpet.cavity.book import AirBook, Trapped
 from limpet.cavity.detect import detect
 from limpet.cavity.gas import Gas
-from limpet.cavity.keeper import AirBook, CavityKeeper, Trapped
+from limpet.cavity.keeper import CavityKeeper
 from limpet.cavity.mesh import volume
 from limpet.cavity.ring import Ring
 from limpet.geometry.bricks import bricks

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 
+from limpet.cavity.book import AirBook, Trapped
 from limpet.cavity.breath import Breath, breathe
-from limpet.cavity.detect import detect, seal_gaps, seal_necks, seal_tractions
-from limpet.cavity.gas import Atmosphere, Gas, mixed
+from limpet.cavity.detect import detect, seal_necks, seal_tractions
+from limpet.cavity.gas import Atmosphere
+from limpet.cavity.inherit import hand_on
 from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import ConstantLimit, Seal
 from limpet.cavity.line import Flow
-from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume, volume_and_gradient
+from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume_and_gradient
 from limpet.cavity.nearness import Nearness, nearness
 from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
 from limpet.cavity.recess import detect_recesses
@@ -33,16 +35,14 @@ from limpet.cavity.taps import (
     sensor,
     served,
 )  # fmt: skip
-from limpet.cavity.track import Air, add_air, annexed, links
 from limpet.collision.contacts import Contacts
 from limpet.geometry.bvh import Tree
-from limpet.report import NOWHERE, CavityReport, GripperReport, Place
+from limpet.report import NOWHERE, CavityReport, GripperReport
 
 Array = np.ndarray
 
 POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
 BARE = 0.2  # of the remeshing limit, where no ring but the union alone places a cavity's edge
-PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
 
 
 class Finder(StrEnum):
@@ -50,56 +50,6 @@ class Finder(StrEnum):
 
     UNION = "union"  # P: the voids in the union of the bodies
     CLASSIFIER = "classifier"  # A: the vertices of a cup that its contacts part from the outside
-
-
-@dataclass(frozen=True)
-class Trapped:
-    """One cavity: its mesh and its air, and what the current step needs to know of it."""
-
-    id: int
-    mesh: CavityMesh
-    gas: Gas  # its n [mol], and how it answers a change of volume
-    pressure: float  # P [Pa] absolute, of the last step
-    stored: float = 0.0  # [mol] in the chamber above it (Breath.chamber)
-    volume: float = 0.0  # V [m^3] at x
-    gradient: Array = field(default_factory=lambda: np.zeros((0, 3)))  # H_p at mesh.support [m^2]
-    leaked: float = 0.0  # [mol] in this step
-    seal: Seal = field(default_factory=lambda: Seal(0.0, 0.0, 0.0))
-    p_max: float = np.inf  # [Pa] in this step
-    seal_place: Place = NOWHERE  # [m] see CavityReport
-    missing: int = 0  # detections in a row that did not find it
-    parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
-    feed: Feed | None = None  # in this step, if it is on a line
-
-    @property
-    def air(self) -> float:
-        """n [mol]"""
-        return self.gas.amount
-
-
-@dataclass(frozen=True)
-class AirBook:
-    """All trapped air, and where it came from and went since the start [mol]."""
-
-    cavities: tuple[Trapped, ...] = ()
-    next_id: int = 0
-    created: float = 0.0
-    leaked: float = 0.0
-    vented: float = 0.0
-    released: float = 0.0
-    taken: float = 0.0  # by pumps, regulators and vents
-    lines: tuple[Hose, ...] = ()
-    pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see contact_pattern
-    load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
-
-    @property
-    def error(self) -> float:
-        """What the books miss, as a share of all air that was ever trapped."""
-        held = sum(c.air + c.stored for c in self.cavities) + sum(line.air for line in self.lines)
-        came = self.created + self.leaked
-        scale = self.created + abs(self.leaked)
-        left = self.vented + self.released + self.taken
-        return abs(held - (came - left)) / scale if scale > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -362,76 +312,9 @@ class CavityKeeper:
             else:
                 found = detect(*given, POCKET)
             others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
-            book = self._carry(book, mine, found.cavities, x, contacts)
+            book = hand_on(
+                book, mine, found.cavities, x, contacts, self.walls, self.sealing, self.atmosphere
+            )
             cavities = sorted([*others, *book.cavities], key=lambda c: c.id)
             book = replace(book, cavities=tuple(cavities))
         return book
-
-    def _carry(
-        self,
-        book: AirBook,
-        old: Sequence[Trapped],
-        found: Sequence[CavityMesh],
-        x: Array,
-        contacts: Contacts,
-    ) -> AirBook:
-        """Hand the air on to the cavities found; what was only missed now keeps its mesh."""
-        link = links([c.mesh for c in old], found, x)
-        ringed = np.array([len(c.mesh.seal_line) > 0 for c in old], dtype=bool)
-        bare = np.array([len(m.seal_line) == 0 for m in found], dtype=bool)
-        # a ring that has come apart is no cavity, even where folded walls still enclose a void
-        keep = ~(bare & link[ringed].any(axis=0))
-        new = [m for m, ok in zip(found, keep) if ok]
-        link = link[:, keep]
-        # a leak path along which nothing is even near is open beyond doubt; else wait a step
-        lost = [i for i, c in enumerate(old) if not link[i].any() and c.missing < PATIENCE]
-        gaps = seal_gaps(self.walls, contacts, self.sealing, [old[i].mesh for i in lost])
-        waiting = [i for i, gap in zip(lost, gaps) if np.isfinite(gap)]
-        meshes = [*new, *(old[i].mesh for i in waiting)]
-        stays = np.zeros((len(old), len(waiting)), dtype=bool)
-        stays[waiting, np.arange(len(waiting))] = True
-        link = np.hstack([link, stays])
-        volumes = np.array([max(volume(m, x), 0.0) for m in meshes])
-        gained = annexed([c.mesh for c in old], meshes, link, x, self.sealing)
-        outside = np.where(link.any(axis=0), gained, volumes)  # [m^3] open to the air until now
-        created = self.atmosphere.pressure * outside / self.atmosphere.rt
-        air = Air(
-            np.array([c.id for c in old], dtype=np.int64),
-            np.array([c.air for c in old], dtype=float),
-            book.next_id,
-        )
-        after, ledger = add_air(air, link, volumes, created)
-        stored = np.array([c.stored for c in old])
-        missing = {old[i].id: old[i].missing + 1 for i in waiting}
-        cavities = []
-        for j, mesh in enumerate(meshes):
-            gas, pressure = self._inherited(
-                old, link[:, j], ledger.share[:, j], volumes[j], created[j]
-            )
-            number = int(after.id[j])
-            cavities.append(
-                Trapped(
-                    id=number, mesh=mesh, gas=replace(gas, amount=float(after.amount[j])),
-                    pressure=pressure, stored=float(ledger.share[:, j] @ stored),
-                    missing=missing.get(number, 0),
-                )
-            )  # fmt: skip
-        return replace(
-            book, cavities=tuple(cavities), next_id=after.next_id,
-            created=book.created + float(ledger.created.sum()),
-            released=book.released + float(ledger.released.sum() + stored[ledger.lost].sum()),
-        )  # fmt: skip
-
-    def _inherited(
-        self, old: Sequence[Trapped], link: Array, share: Array, volume: float, created: float
-    ) -> tuple[Gas, float]:
-        """The air that a cavity has from the old ones and from outside, and its pressure."""
-        around = self.atmosphere
-        parts = [
-            (replace(old[i].gas, amount=float(share[i] * old[i].air)), old[i].pressure)
-            for i in np.flatnonzero(link).tolist()
-        ]
-        if created > 0.0 or not parts:
-            fresh = Gas(created, around.constant, around.exponent)
-            parts.append((fresh, around.pressure))
-        return mixed(parts, volume)

@@ -1,0 +1,135 @@
+"""What the commands share: reading arguments, printing results, progress, the last line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from limpet.errors import LimpetError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from limpet.record.summary import Summary
+    from limpet.record.table import Progress
+
+WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
+
+
+def scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
+    """SCENE is a name, or a file if it ends in .toml."""
+    from limpet.scenes.registry import read_scene_file
+
+    if scene.endswith(".toml"):
+        return read_scene_file(Path(scene))
+    if Path(scene).is_file():
+        raise LimpetError(
+            f"scene '{scene}': is a file that is no scene file (.toml); to use a mesh, name it in "
+            'one: [cup] mesh = "..." (docs/scene-files.md)'
+        )
+    return scene, {}
+
+
+def changes(texts: list[str]) -> dict[str, object]:
+    """``key=value`` pairs; a value in brackets is a list, as in TOML."""
+    import tomllib
+
+    settings: dict[str, object] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals and value):
+            raise LimpetError(f"--set {text}: expected KEY=VALUE, as in --set friction=0.5")
+        settings[key] = value
+        if value.startswith("["):
+            try:
+                settings[key] = tomllib.loads(f"value = {value}")["value"]
+            except tomllib.TOMLDecodeError:
+                raise LimpetError(f"--set {text}: expected a list such as [1, 2, 3]") from None
+    return settings
+
+
+def print_list(summaries: dict[str, str], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(summaries, indent=2))
+        return
+    width = max(map(len, summaries))
+    for name, summary in summaries.items():
+        print(f"{name:{width}}  {summary}")
+
+
+def print_summary(summary: Summary, folder: Path) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from limpet.units import show
+
+    def shown(value: float | None, unit: str, otherwise: str) -> str:
+        return otherwise if value is None else show(value, unit)
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    suction = {
+        "peak pull force": shown(summary.peak_pull_force, "N", "none"),
+        "release": shown(summary.release_time, "s", "never"),
+        "lowest pressure": shown(summary.min_pressure, "Pa", "no air was trapped"),
+        "deepest penetration": f"{1e6 * summary.max_penetration:.3g} µm",
+    }
+    if summary.watched and summary.min_pressure is None:
+        suction = {}
+    watched = {
+        name: f"{_watched(name, s.last)} at the end, {_watched(name, s.least)} to "
+        f"{_watched(name, s.most)} on the way"
+        for name, s in summary.watched.items()
+    }
+    lines = {
+        **suction,
+        **watched,
+        "converged": f"{summary.converged_steps} of {summary.steps} steps",
+        "simulated": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
+        "time per step": f"{summary.ms_per_step:.3g} ms",
+        "run folder": str(folder),
+    }
+    for name, value in lines.items():
+        table.add_row(name, Text(value, overflow="fold"))
+    console().print(table)
+
+
+def _watched(name: str, value: float) -> str:
+    from limpet.record.history import unit_of_column
+    from limpet.units import show
+
+    unit = unit_of_column(name)
+    if unit == "yes":
+        return "yes" if value else "no"
+    return show(value, unit) if unit else f"{100.0 * value:.2f} %"
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+@contextmanager
+def progress_bar(first: str = "compiling") -> Iterator[Progress]:
+    """A bar on stderr, which says `first` till more is known; nothing when that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, text: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(first, total=None)
+        yield lambda done, total, text: bar.update(
+            task, completed=done, total=total, description=text
+        )
+
+
+def stop(message: str, status: int) -> NoReturn:
+    """One line on stderr, and the exit status."""
+    print(f"limpet: {message}", file=sys.stderr)
+    raise SystemExit(status)
