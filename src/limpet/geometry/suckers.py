@@ -15,7 +15,8 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from limpet.errors import LimpetError, suggest
 from limpet.geometry.cells import mesh_of
-from limpet.geometry.cup import LINEAR, RevolvedGrid, VertexRing, Wall, mesh_size, ring_surface
+from limpet.geometry.cup import mesh_size
+from limpet.geometry.revolved import LINEAR, RevolvedGrid, VertexRing, Wall, ring_surface
 from limpet.geometry.shapes import Array, SoftShape, boundary
 
 MM = 1e-3
