@@ -133,7 +133,7 @@ class Simulation(Controls, Views):
 
     def _step(self) -> StepReport:
         clock, h, world = Clock(self.clock), self.h, self.world
-        before = [b.momentum() for b in self._own]
+        before, recalled = [b.momentum() for b in self._own], self._memory
         last_velocity = self._surface_velocities()
         x, contacts = self._ahead or self._detect()  # at x, found at the end of the last step
         met = self._fields.find()  # F
@@ -194,7 +194,7 @@ class Simulation(Controls, Views):
             self._air, multipliers[k:] + world.atmosphere.pressure,
             answer.rates[k : len(multipliers)], h, used, answer.pressed,
         )  # fmt: skip
-        self._contacts = used
+        self._contacts, self._memory = used, self._memory.after(recalled)
         self._edges = used.take((answer.pressed > 0.0) & (used.kind == EDGE_EDGE))
         self._forces = contact_forces(used.normal, multipliers)
         self._met, self._pushed = met, answer.force - self._pull

@@ -113,3 +113,25 @@ def test_keys_name_the_vertex_and_the_other_body():
     # the face on the other side may change from step to step
     slid = replace(plain, vertices_b=plain.vertices_b + (kinds == VERTEX_FACE)[:, None].astype(int))
     np.testing.assert_array_equal(contact_keys(slid, offset), keys)
+
+
+def test_what_changed_steadily_is_guessed_to_go_on():
+    rng = np.random.default_rng(8)
+    keys, normal, ids = np.array([11, 4, 9]), unit(rng, 3), np.array([2, 6])
+    start, rate = np.abs(rng.normal(size=11)) + 4.0, 0.1 * rng.normal(size=11)
+    memory = Memory.empty()
+    for step in range(3):
+        memory = Memory.of(keys, normal, ids, start + step * rate).after(memory)
+    np.testing.assert_allclose(memory.recall(keys, normal, ids), start + 3 * rate, atol=1e-12)
+
+
+def test_what_is_new_or_was_hard_to_find_is_guessed_to_stay():
+    rng = np.random.default_rng(9)
+    normal, lam = unit(rng, 2), np.array([3.0, 0.1, 0.2, 5.0, 0.3, 0.4, -700.0])
+    first = Memory.of(np.array([4]), normal[:1], np.zeros(0, np.int64), lam[3:6])
+    found = (np.array([4, 8]), normal, np.array([1]))
+    grown = Memory.of(*found, lam).after(first).recall(*found)
+    np.testing.assert_allclose(grown[3:], lam[3:], atol=1e-12)  # contact 8 and the cavity are new
+    assert np.abs(grown[:3] - lam[:3]).max() > 1.0  # contact 4 is not
+    led = Memory.of(*found, lam, line=1).after(first).recall(*found)
+    np.testing.assert_allclose(led, lam, atol=1e-12)
