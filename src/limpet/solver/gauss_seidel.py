@@ -43,7 +43,7 @@ class Solution:
     converged: bool
     sweeps: int
     iterations: int  # of Newton
-    line: int = 0  # of Newton's stages that succeeded
+    line: int = 0  # which softening led Newton to the end
 
 
 @njit(cache=True, error_model="numpy")

@@ -6,8 +6,8 @@ what touches: over the rows (dense.py), or over what carries them where that is 
 
 Where many contacts carry one load, full steps can wander from one set of active contacts to the
 next. Then the rows are given more compliance of their own, which makes the load's division unique,
-and this is taken back in stages; if even that fails, sweeps and steps take turns from the best
-iterate.
+and this is taken back little by little; if even that fails, sweeps and steps take turns from the
+best iterate.
 """
 
 from __future__ import annotations
@@ -24,21 +24,20 @@ from limpet.solver.low_rank import LowRankSystem
 
 Array = np.ndarray
 
+DEEPEST, SHALLOWEST = 10.0, 1.05  # cuts of the softening from one to the next
+ROUGHLY = 1e5  # times the tolerance will do on the way
+
 
 @dataclass(frozen=True)
 class NewtonSettings:
     """A semi-smooth Newton method, from the last step's multipliers; the default solver."""
 
     tolerance: float = 1e-10  # of the residual (constraints.problem.error)
-    sweeps: int = 10  # before the second line of stages; the first starts from the guess itself
-    max_steps: int = 15  # full steps at each stage
-    # factors on the rows' own compliance, tried one line after the other
-    stages: tuple[tuple[float, ...], ...] = (
-        (1.0,),
-        (1e2, 1e1, 1.0),
-        (1e3, 3e2, 1e2, 3e1, 1e1, 3.0, 1.0),
-    )
-    last_sweeps: int = 200  # when no line succeeds, then full steps again,
+    max_steps: int = 15  # full steps with one compliance
+    # factors on the rows' own compliance to begin with, tried one after the other
+    softest: tuple[float, ...] = (1.0, 1e2, 1e3)
+    sweeps: int = 10  # before the second of them; the first starts from the guess itself
+    last_sweeps: int = 200  # when none leads to the end, then full steps again,
     last_rounds: int = 4  # so often
 
 
@@ -73,37 +72,56 @@ def _system(problem: Problem) -> DenseSystem | LowRankSystem:
     return LowRankSystem(problem, w) if isinstance(w, LowRank) else DenseSystem(problem, w)
 
 
+def _led(
+    system: DenseSystem | LowRankSystem, lam: Array, softest: float, s: NewtonSettings
+) -> _Path:
+    """Newton with the rows softened, and with less and less of that down to none.
+
+    A cut that is too deep is tried again by its root. Returns where it led without softening,
+    and all steps.
+    """
+    steps, best, best_residual = 0, lam, np.inf
+    factor, cut, solved = softest, DEEPEST, np.inf  # solved: the least factor that was solved for
+    while True:
+        system.soften(factor)
+        enough = s.tolerance if factor == 1.0 else ROUGHLY * s.tolerance
+        found = _newton(system, lam, enough, s.max_steps)
+        steps += found.steps
+        if factor == 1.0 and found.best_residual < best_residual:
+            best, best_residual = found.best, found.best_residual
+        if found.residual <= enough:
+            solved, lam, cut = factor, found.last, min(cut**1.5, DEEPEST)
+        else:
+            cut = cut**0.5
+        if solved == 1.0 or solved == np.inf or cut < SHALLOWEST:
+            return _Path(lam, found.residual, steps, best, best_residual)
+        factor = max(1.0, solved / cut)
+
+
 def solve_by_newton(
     problem: Problem, guess: Array, settings: NewtonSettings, first: int = 0
 ) -> Solution:
-    """Newton from the guess, softened stages when it wanders, and sweeps as a fall-back.
+    """Newton from the guess, with softened rows when it wanders, and sweeps as a fall-back.
 
-    first: the line of stages to begin with; the one that succeeded in the last step is likely to
-    succeed again.
+    first: which of `softest` to begin with; the one that led to the end in the last step is likely
+    to do so again.
     """
     tolerance, system = settings.tolerance, _system(problem)
     start = guess
     sweeps = steps = 0
     best, best_residual = start, np.inf
-    for number in range(min(first, len(settings.stages) - 1), len(settings.stages)):
+    for number in range(min(first, len(settings.softest) - 1), len(settings.softest)):
         if number > 0 and sweeps == 0:  # the guess alone is not good enough
             system.soften(1.0)
             start = system.sweep(start, settings.sweeps)
             sweeps += settings.sweeps
-        lam = start
-        for factor in settings.stages[number]:
-            system.soften(factor)
-            enough = tolerance if factor == 1.0 else 1e6 * tolerance
-            try:
-                found = _newton(system, lam, enough, settings.max_steps)
-            except np.linalg.LinAlgError:  # two rows that are one: leave them to the next line
-                break
-            steps += found.steps
-            lam = found.last
-            if factor == 1.0 and found.best_residual < best_residual:
-                best, best_residual = found.best, found.best_residual
-            if not found.residual <= enough:
-                break
+        try:
+            found = _led(system, start, settings.softest[number], settings)
+        except np.linalg.LinAlgError:  # two rows that are one: leave them to the next
+            continue
+        steps += found.steps
+        if found.best_residual < best_residual:
+            best, best_residual = found.best, found.best_residual
         if best_residual <= tolerance:
             return Solution(best, best_residual, True, sweeps, steps, number)
     for _ in range(settings.last_rounds):
