@@ -36,8 +36,16 @@ from limpet.solver.stack import (
     moving,
     touch_pairs,
 )
-from limpet.solver.sweep import Impulses, Moving, Rows, Swept, fade, reactions, sweep, warm_start
-from limpet.solver.sweep_lines import calm_threads
+from limpet.solver.sweep import (
+    Impulses,
+    Moving,
+    Rows,
+    Swept,
+    begin,
+    reactions,
+    rigid_reactions,
+    sweep,
+)
 
 Array = np.ndarray
 
@@ -184,14 +192,11 @@ class Constrained(Assembly):
             now.rows = stack.rows(now.x, now.poses, on, now.pairs[0], now.pairs[1], h, plan.share)
         else:
             now.rows = stack.again(now.rows, now.x, now.poses, on, h, plan.share)
-        self._fade(now.p)
         if plan.averaged:
             now.p.contacts[:] = 0.0
-        warm_start(now.rows, now.p, on)
-        if len(now.p.distances):  # once a solve, however often it is swept
-            calm_threads(now.rows.distances, now.p.distances, h, on.v, on.inverse_mass)
+        finite = begin(now.rows, now.p, on, h, plan.warm_start)
         now.clock.lap("compliance")
-        if not (np.all(np.isfinite(on.v)) and np.all(np.isfinite(on.rigid_v))):
+        if not finite:
             raise DivergedError(
                 f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
                 "lower h, or take more substeps"
@@ -213,10 +218,7 @@ class Constrained(Assembly):
         """Hand the velocities to the bodies, and go with them."""
         assert now.rows is not None and now.on is not None
         now.left -= 1
-        asked = now.left == 0 and self._driven()
-        self._take(
-            now.on, reactions(now.rows, now.p, len(now.x), len(self.rigid)) if asked else None
-        )
+        self._take(now.on, *(self._borne(now) if now.left == 0 else (None, None)))
         for body in self.bodies:
             body.advance(now.h)
         now.x, now.poses = self.positions(), Poses.of(self.rigid)
@@ -279,17 +281,22 @@ class Constrained(Assembly):
         )
         rows.contacts.w[:] = 0.0  # as of what cannot move: the sweep passes over it
 
-    def _take(self, on: Moving, pushed: tuple[Array, Array] | None) -> None:
-        """Hand the velocities to the bodies; `pushed` says what drives and fixtures had to bear."""
+    def _take(self, on: Moving, nodes: Array | None, rigids: Array | None) -> None:
+        """Hand the velocities to the bodies, with what drives and fixtures had to bear."""
         for i, soft in enumerate(self.soft):
             own = slice(self.first[i], self.first[i + 1])
-            soft.reach(on.v[own], None if pushed is None else pushed[0][own])
+            soft.reach(on.v[own], None if nodes is None else nodes[own])
         for i, rigid in enumerate(self.rigid):
-            rigid.reach(on.rigid_v[i], None if pushed is None else pushed[1][i])
+            rigid.reach(on.rigid_v[i], None if rigids is None else rigids[i])
 
-    def _driven(self) -> bool:
-        """Whether a drive or fixture wants to know what it bears."""
-        return any(len(b.driven) for b in self.soft) or any(b.prescribed for b in self.rigid)
+    def _borne(self, now: OpenStep) -> tuple[Array | None, Array | None]:
+        """Impulses on nodes (n, 3) and rigid bodies (b, 6), if a drive or fixture is to know."""
+        assert now.rows is not None
+        rows, p, sizes = now.rows, now.p, (len(now.x), len(self.rigid))
+        if any(len(b.driven) for b in self.soft):
+            return reactions(rows, p, *sizes)
+        fixtures = any(b.prescribed for b in self.rigid)
+        return None, rigid_reactions(rows, p, *sizes) if fixtures else None
 
     def positions(self) -> Array:
         """(n, 3) [m] all nodes."""
@@ -342,15 +349,6 @@ class Constrained(Assembly):
         recalled = [self._memory.recall(t, q) for t, q in zip(groups, pairs)]
         old = old._replace(rigid_contacts=recalled[0], contacts=recalled[1])
         return Impulses(*((h / self._last_h) * q for q in old))
-
-    def _fade(self, p: Impulses) -> None:
-        """Leave the share that a solve starts from; rigid bodies among themselves start from all.
-
-        Directions turn from step to step: with all of the old impulses, rows that two sweeps leave
-        unsolved would gain energy (C 4.6).
-        """
-        for q in (p.distances, p.bends, p.held, p.contacts):
-            fade(q.reshape(-1), self.plan.warm_start)
 
     def pressing(self) -> tuple[Array, Array]:
         """Where bodies pressed on each other in the last step, (k, 3) [m], and the forces (k, 3)
