@@ -292,11 +292,11 @@ class Constrained(Assembly):
     def _borne(self, now: OpenStep) -> tuple[Array | None, Array | None]:
         """Impulses on nodes (n, 3) and rigid bodies (b, 6), if a drive or fixture is to know."""
         assert now.rows is not None
-        rows, p, sizes = now.rows, now.p, (len(now.x), len(self.rigid))
         if any(len(b.driven) for b in self.soft):
-            return reactions(rows, p, *sizes)
-        fixtures = any(b.prescribed for b in self.rigid)
-        return None, rigid_reactions(rows, p, *sizes) if fixtures else None
+            return reactions(now.rows, now.p, len(now.x), len(self.rigid))
+        if any(b.prescribed for b in self.rigid):
+            return None, rigid_reactions(now.rows, now.p, len(self.rigid))
+        return None, None
 
     def positions(self) -> Array:
         """(n, 3) [m] all nodes."""

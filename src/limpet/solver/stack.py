@@ -65,12 +65,10 @@ class Poses:
 
     @staticmethod
     def of(bodies: Sequence[RigidBody]) -> Poses:
-        if not bodies:
-            return Poses(np.zeros((0, 3)), np.zeros((0, 3, 3)))
-        return Poses(
-            np.stack([b.centre for b in bodies]),
-            np.stack([quaternion_matrix(b.turn) for b in bodies]),
-        )
+        centre, turn = np.empty((len(bodies), 3)), np.empty((len(bodies), 3, 3))
+        for i, body in enumerate(bodies):
+            centre[i], turn[i] = body.centre, quaternion_matrix(body.turn)
+        return Poses(centre, turn)
 
 
 def moving(
@@ -88,7 +86,7 @@ def moving(
         velocity[i, :3], velocity[i, 3:] = body.v, body.w
         if body.movable:
             inverse_mass[i] = 1.0 / body.mass
-            inverse_inertia[i] = np.linalg.inv(body.world_inertia())
+            inverse_inertia[i] = body.inverse_inertia()
     v = np.concatenate([none, *(s.v for s in soft)])
     mobility = np.concatenate([none[:, 0], *(s.mobility for s in soft)])
     v[pins.node] = (pins.place - x[pins.node]) / h

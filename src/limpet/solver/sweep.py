@@ -27,6 +27,7 @@ from limpet.solver.sweep_lines import (
 from limpet.solver.sweep_points import (
     Moving,
     Points,
+    bear_points,
     deepest,
     give_points,
     sweep_points,
@@ -85,18 +86,12 @@ def fade(q: Array, share: float) -> None:
 @njit(cache=True, error_model="numpy")
 def warm_start(rows: Rows, p: Impulses, on: Moving) -> None:
     """Give the velocities what the guess p amounts to (C eq 36, 37)."""
-    _give_pairs(rows, p, on)
-    give_distances(rows.distances, p.distances, on.v, on.inverse_mass)
-    give_bends(rows.bends, p.bends, on.v, on.inverse_mass)
-
-
-@njit(cache=True, error_model="numpy")
-def _give_pairs(rows: Rows, p: Impulses, on: Moving) -> None:
-    """Of what touches and is held alone: all that reaches rigid bodies."""
     give_points(rows.rigid_held.pairs, p.rigid_held, on)
     give_points(rows.rigid_contacts.pairs, p.rigid_contacts, on)
     give_points(rows.held.pairs, p.held, on)
     give_points(rows.contacts.pairs, p.contacts, on)
+    give_distances(rows.distances, p.distances, on.v, on.inverse_mass)
+    give_bends(rows.bends, p.bends, on.v, on.inverse_mass)
 
 
 @njit(cache=True, error_model="numpy")
@@ -122,24 +117,23 @@ def _finite(v: Array) -> bool:
 
 def reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
     """J^T p: impulses on the nodes (n, 3) [N s] and on the rigid bodies (b, 6) [N s, N m s]."""
-    unit = _unit(nodes, bodies)
+    unit = Moving(
+        np.zeros((nodes, 3)), np.ones(nodes), np.zeros((bodies, 6)), np.ones(bodies),
+        np.repeat(np.eye(3)[None], bodies, axis=0),
+    )  # fmt: skip
     warm_start(rows, p, unit)
     return unit.v, unit.rigid_v
 
 
-def rigid_reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> Array:
-    """As `reactions`, on the rigid bodies alone."""
-    unit = _unit(nodes, bodies)
-    _give_pairs(rows, p, unit)
-    return unit.rigid_v
-
-
-def _unit(nodes: int, bodies: int) -> Moving:
-    """At rest, moved by an impulse by as much."""
-    return Moving(
-        np.zeros((nodes, 3)), np.ones(nodes), np.zeros((bodies, 6)), np.ones(bodies),
-        np.repeat(np.eye(3)[None], bodies, axis=0),
-    )  # fmt: skip
+@njit(cache=True)
+def rigid_reactions(rows: Rows, p: Impulses, bodies: int) -> Array:
+    """As `reactions`, on the rigid bodies alone: rows of nodes alone do not reach them."""
+    out = np.zeros((bodies, 6))
+    bear_points(rows.rigid_held.pairs, p.rigid_held, out)
+    bear_points(rows.rigid_contacts.pairs, p.rigid_contacts, out)
+    bear_points(rows.held.pairs, p.held, out)
+    bear_points(rows.contacts.pairs, p.contacts, out)
+    return out
 
 
 def sweep(

@@ -106,6 +106,26 @@ def give_points(pairs: Pairs, q: Array, on: Moving) -> None:
             )  # fmt: skip
 
 
+@njit(cache=True, error_model="numpy")
+def bear_points(pairs: Pairs, q: Array, out: Array) -> None:
+    """Add to out (b, 6) [N s, N m s] what impulses q (k, 3) amount to on the rigid bodies."""
+    frame = pairs.frame
+    for c in range(len(q)):
+        p0 = frame[c, 0, 0] * q[c, 0] + frame[c, 1, 0] * q[c, 1] + frame[c, 2, 0] * q[c, 2]
+        p1 = frame[c, 0, 1] * q[c, 0] + frame[c, 1, 1] * q[c, 1] + frame[c, 2, 1] * q[c, 2]
+        p2 = frame[c, 0, 2] * q[c, 0] + frame[c, 1, 2] * q[c, 1] + frame[c, 2, 2] * q[c, 2]
+        for side in range(2):
+            body, sign = pairs.rigid[c, side], 1.0 - 2.0 * side
+            if body >= 0:
+                r0, r1, r2 = pairs.arm[c, side, 0], pairs.arm[c, side, 1], pairs.arm[c, side, 2]
+                out[body, 0] += sign * p0
+                out[body, 1] += sign * p1
+                out[body, 2] += sign * p2
+                out[body, 3] += sign * (r1 * p2 - r2 * p1)
+                out[body, 4] += sign * (r2 * p0 - r0 * p2)
+                out[body, 5] += sign * (r0 * p1 - r1 * p0)
+
+
 @njit(cache=True, error_model="numpy", inline="always")
 def _relative(pairs: Pairs, c: int, on: Moving) -> tuple[float, float, float]:
     """Velocity of a's point seen from b's, world axes."""
