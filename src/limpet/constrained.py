@@ -17,9 +17,9 @@ from time import perf_counter
 import numpy as np
 
 from limpet.assembly import Assembly
-from limpet.bodies.particles import ParticleBody
+from limpet.bodies.particles import ParticleBody, falling
 from limpet.clock import Clock
-from limpet.collision.primitives import Primitive
+from limpet.collision.primitives import BALL, Primitive
 from limpet.collision.scout import Part, Place, Scout
 from limpet.collision.touches import Touches
 from limpet.constraints.inextensible import transverse, turning
@@ -51,6 +51,7 @@ Array = np.ndarray
 
 
 CALM = 2.0  # [rad] that the fastest thread swings in a solve: beyond, loads pass on too slowly
+STILL = np.zeros(3), np.eye(3), np.zeros(6)  # centre, turn and motion of what is not rigid
 TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
 
 
@@ -169,8 +170,7 @@ class Constrained(Assembly):
         h = self.h / self.substeps
         x, poses = self.positions(), Poses.of(self.rigid)
         touches = scout.find(self._places(poses), self.h, self.plan.margin)
-        among_rigid = (touches.rigid_a >= 0) & (touches.rigid_b >= 0)
-        groups = touches.take(among_rigid), touches.take(~among_rigid)
+        groups = touches.apart()
         pairs = [touch_pairs(t, x, poses) for t in groups]
         p = self._guess(stack, groups, pairs, h)
         clock.lap("collision")
@@ -308,13 +308,16 @@ class Constrained(Assembly):
         for part in self._parts:
             if part.rigid < 0:
                 soft = self._soft_of(part)
-                out.append(Place(soft.x, soft.v + fall, np.zeros(3), np.eye(3), np.zeros(6)))
+                v = falling(soft.v, self.gravity, self.h)
+                out.append(Place(soft.x, v, *STILL))
                 continue
             i, body = part.rigid, self.rigid[part.rigid]
-            v = body.surface_velocities() + (fall if body.movable else 0.0)
-            motion = np.concatenate([body.v + (fall if body.movable else 0.0), body.w])
-            place = body.surface_positions()
-            out.append(Place(place, v, poses.centre[i], poses.turn[i], motion))
+            x, v, motion = poses.centre[i : i + 1], body.v[None], np.concatenate([body.v, body.w])
+            if part.shape is None or part.shape.kind != BALL:
+                x, v = body.surface_positions(), body.surface_velocities()
+            if body.movable:
+                v, motion[:3] = v + fall, motion[:3] + fall
+            out.append(Place(x, v, poses.centre[i], poses.turn[i], motion))
         return out
 
     def _build(self) -> tuple[Scout, Stack, Forms]:
@@ -342,10 +345,9 @@ class Constrained(Assembly):
     def _guess(
         self, stack: Stack, groups: tuple[Touches, Touches], pairs: list[Pairs], h: float
     ) -> Impulses:
-        fresh, old = stack.zeros(len(groups[0]), len(groups[1])), self._impulses
-        share = self.plan.warm_start
-        if old is None or share == 0.0:
-            return fresh
+        old = self._impulses
+        if old is None or self.plan.warm_start == 0.0:
+            return stack.zeros(len(groups[0]), len(groups[1]))
         recalled = [self._memory.recall(t, q) for t, q in zip(groups, pairs)]
         old = old._replace(rigid_contacts=recalled[0], contacts=recalled[1])
         return Impulses(*((h / self._last_h) * q for q in old))

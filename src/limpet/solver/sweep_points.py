@@ -237,6 +237,8 @@ def sweep_rigid(
 
 def ready(pairs: Pairs, on: Moving, h: float, share: float, touch: bool) -> Points:
     """Pairs of points with their compliance, and the velocity that u must cancel."""
+    if len(pairs.gap) == 0:
+        return Points(pairs, np.zeros((0, 3, 3)), np.zeros((0, 3)))
     w = pair_compliance(pairs, on.inverse_mass, on.rigid_inverse_mass, on.rigid_inverse_inertia)
     points = Points(pairs, w, np.empty_like(pairs.gap))
     ask(points, h, share, touch)
