@@ -6,7 +6,7 @@ Closed forms against vertices, closed surfaces against each other, sheets agains
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -58,31 +58,22 @@ class Scout:
 
     parts: Sequence[Part]
     friction: Callable[[str, str], float]
-    continuous: bool = False  # sheets: look along the way of each vertex
-    colliders: list[Collider | None] = field(default_factory=list)
-    sheets: list[Sheet | None] = field(default_factory=list)
-    surfaces: list[tuple[int, int]] = field(default_factory=list)  # pairs seen by `detect`
-    meshes: list[tuple[int, int, int]] = field(default_factory=list)  # with a sheet, and numbers
-    forms: FormPairs | None = None  # vertices and closed forms
+    continuous: bool  # sheets: look along the way of each vertex
+    surfaces: list[tuple[int, int]]  # pairs seen by `detect`
+    meshes: list[tuple[int, int, int]]  # pairs with a sheet, and their numbers
+    forms: FormPairs | None  # vertices and closed forms
+    colliders: dict[int, Collider]  # of the parts in `surfaces`
+    sheets: dict[int, Sheet]  # of those in `meshes`
 
     @staticmethod
     def of(
         parts: Sequence[Part], places: Sequence[Place], friction: Callable[[str, str], float],
         continuous: bool = False,
     ) -> Scout:  # fmt: skip
-        scout = Scout(parts, friction, continuous)
-        pairs = []
-        for i, (part, place) in enumerate(zip(parts, places)):
-            sheet = not part.closed
-            scout.sheets.append(None if part.shape else sheet_of(part.triangles, place.x))
-            scout.colliders.append(
-                None
-                if sheet or part.shape is not None
-                else collider(
-                    surface_topology(part.triangles, len(place.x)), place.x, part.rigid >= 0
-                )
-            )
-            if sheet and part.itself:
+        surfaces: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
+        for i, part in enumerate(parts):
+            if not part.closed and part.itself:
                 pairs.append((i, i))
             for j, other in enumerate(parts[:i]):
                 if not (part.movable or other.movable):
@@ -90,30 +81,19 @@ class Scout:
                 # the side made of nodes comes first, then one with vertices to be looked at
                 one, two = (i, j) if _rank(part) < _rank(other) else (j, i)
                 both = all(p.closed and p.shape is None for p in (part, other))
-                (scout.surfaces if both else pairs).append((one, two))
+                (surfaces if both else pairs).append((one, two))
         numbered = [(a, b, n + 1) for n, (a, b) in enumerate(pairs)]
-        scout.meshes.extend(p for p in numbered if parts[p[1]].shape is None)
+        meshes = [p for p in numbered if parts[p[1]].shape is None]
         forms = [p for p in numbered if parts[p[1]].shape is not None]
-        return replace(scout, forms=scout._form_pairs(forms) if forms else None)
 
-    def _form_pairs(self, pairs: list[tuple[int, int, int]]) -> FormPairs:
-        """Those among rigid bodies first: they are solved apart."""
-        parts = self.parts
-        pairs = sorted(pairs, key=lambda p: parts[p[0]].rigid < 0)
-        ones, twos = [parts[a] for a, _, _ in pairs], [parts[b] for _, b, _ in pairs]
-        shapes = [p.shape for p in twos if p.shape is not None]
-        return FormPairs(
-            one=np.array([a for a, _, _ in pairs]),
-            two=np.array([b for _, b, _ in pairs]),
-            rigid=np.array([[p.rigid, q.rigid] for p, q in zip(ones, twos)], np.int32),
-            shift=np.array([max(p.first, 0) for p in ones], np.int32),
-            kind=np.array([s.kind for s in shapes]),
-            size=np.array([s.size for s in shapes]),
-            axis=np.array([s.axis for s in shapes]),
-            thickness=np.array([_round(p) or p.thickness for p in ones]),
-            friction=np.array([self._mu(a, b) for a, b, _ in pairs]),
-            number=np.array([n for _, _, n in pairs]),
-        )
+        seen = sorted({i for pair in surfaces for i in pair})
+        met = sorted({i for a, b, _ in meshes for i in (a, b) if parts[i].shape is None})
+        return Scout(
+            parts, friction, continuous, surfaces, meshes,
+            _form_pairs(parts, forms, friction) if forms else None,
+            {i: _collider(parts[i], places[i].x) for i in seen},
+            {i: sheet_of(parts[i].triangles, places[i].x) for i in met},
+        )  # fmt: skip
 
     def find(self, places: Sequence[Place], h: float, margin: float) -> Touches:
         """All places that come within `margin` [m] within h."""
@@ -131,24 +111,19 @@ class Scout:
     def _mu(self, a: int, b: int) -> float:
         return self.friction(self.parts[a].name, self.parts[b].name)
 
-    def _sides(self, places: Sequence[Place], h: float) -> list[Side | None]:
+    def _sides(self, places: Sequence[Place], h: float) -> dict[int, Side]:
         """The meshes that sheets may meet, covering the step."""
-        out: list[Side | None] = [None] * len(self.parts)
-        for a, b, _ in self.meshes:
-            for i in (a, b):
-                sheet, part, at = self.sheets[i], self.parts[i], places[i]
-                if out[i] is None and sheet is not None:
-                    out[i] = Side(sheet, at.x, at.v, part.first, part.rigid)
-                    out[i].cover(h)  # type: ignore[union-attr]
+        out = {}
+        for i, sheet in self.sheets.items():
+            part, at = self.parts[i], places[i]
+            out[i] = Side(sheet, at.x, at.v, part.first, part.rigid)
+            out[i].cover(h)
         return out
 
-    def _sheets(
-        self, a: int, b: int, sides: Sequence[Side | None], h: float, margin: float
-    ) -> Touches:
-        one, two, one_side, two_side = self.parts[a], self.parts[b], sides[a], sides[b]
-        assert one_side is not None and two_side is not None
+    def _sheets(self, a: int, b: int, sides: dict[int, Side], h: float, margin: float) -> Touches:
+        one, two = self.parts[a], self.parts[b]
         return sheet_touches(
-            one_side, two_side, one.thickness + two.thickness, margin, h, closed=two.closed,
+            sides[a], sides[b], one.thickness + two.thickness, margin, h, closed=two.closed,
             continuous=self.continuous,
         )  # fmt: skip
 
@@ -156,12 +131,12 @@ class Scout:
         close = _may_meet(places, self.surfaces, margin, h)
         if not close:
             return Touches.none()
-        seen = [i for i, c in enumerate(self.colliders) if c is not None]
+        seen = list(self.colliders)
         place = {i: k for k, i in enumerate(seen)}
         pairs = [(place[a], place[b]) for a, b in close]
         where = [places[i].x for i in seen]
         fast = closing_speeds([places[i].v for i in seen], pairs)
-        colliders = [c for c in self.colliders if c is not None]
+        colliders = list(self.colliders.values())
         contacts = detect(colliders, where, pairs, [margin + h * s for s in fast], rim=RIM * margin)
         if len(contacts) == 0:
             return Touches.none()
@@ -171,6 +146,31 @@ class Scout:
         rigid = np.array([p.rigid for p in parts])
         contacts = _soon(contacts, places, seen, h, margin)
         return touches_of(contacts, where, first, rigid, mu).of_pair(0)
+
+
+def _form_pairs(
+    parts: Sequence[Part], pairs: list[tuple[int, int, int]], friction: Callable[[str, str], float]
+) -> FormPairs:
+    """Those among rigid bodies first: they are solved apart."""
+    pairs = sorted(pairs, key=lambda p: parts[p[0]].rigid < 0)
+    ones, twos = [parts[a] for a, _, _ in pairs], [parts[b] for _, b, _ in pairs]
+    shapes = [p.shape for p in twos if p.shape is not None]
+    return FormPairs(
+        one=np.array([a for a, _, _ in pairs]),
+        two=np.array([b for _, b, _ in pairs]),
+        rigid=np.array([[p.rigid, q.rigid] for p, q in zip(ones, twos)], np.int32),
+        shift=np.array([max(p.first, 0) for p in ones], np.int32),
+        kind=np.array([s.kind for s in shapes]),
+        size=np.array([s.size for s in shapes]),
+        axis=np.array([s.axis for s in shapes]),
+        thickness=np.array([_round(p) or p.thickness for p in ones]),
+        friction=np.array([friction(p.name, q.name) for p, q in zip(ones, twos)]),
+        number=np.array([n for _, _, n in pairs]),
+    )
+
+
+def _collider(part: Part, x: Array) -> Collider:
+    return collider(surface_topology(part.triangles, len(x)), x, part.rigid >= 0)
 
 
 def _may_meet(

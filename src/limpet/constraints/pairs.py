@@ -194,9 +194,9 @@ def _places(rigid_a, rigid_b, point, normal, gap, centre):
 def contact_pairs(touches: Touches, x: Array, centre: Array) -> Pairs:
     """Pairs of points of touches. x (n, 3): all nodes; centre (b, 3) of the rigid bodies."""
     t = touches
-    entries = _entries(
+    start, node, weight, turn = _entries(
         x, t.nodes_a, t.weights_a, t.rigid_a, t.nodes_b, t.weights_b, t.rigid_b, t.normal, t.gap,
         t.kind, EDGE_EDGE,
     )  # fmt: skip
-    places = _places(t.rigid_a, t.rigid_b, t.point, t.normal, t.gap, centre)
-    return Pairs(*entries, *places, t.friction)
+    rigid, arm, frame, gap = _places(t.rigid_a, t.rigid_b, t.point, t.normal, t.gap, centre)
+    return Pairs(start, node, weight, turn, rigid, arm, frame, gap, t.friction)
