@@ -17,10 +17,10 @@ from time import perf_counter
 import numpy as np
 
 from limpet.assembly import Assembly
-from limpet.bodies.particles import ParticleBody, falling
+from limpet.bodies.particles import falling
 from limpet.clock import Clock
 from limpet.collision.primitives import BALL, Primitive
-from limpet.collision.scout import Part, Place, Scout
+from limpet.collision.scout import Place, Scout
 from limpet.collision.touches import Touches
 from limpet.constraints.inextensible import transverse, turning
 from limpet.constraints.pairs import Pairs
@@ -307,7 +307,7 @@ class Constrained(Assembly):
         out, fall = [], self.h * self.gravity
         for part in self._parts:
             if part.rigid < 0:
-                soft = self._soft_of(part)
+                soft = self._owner[part.first]
                 v = falling(soft.v, self.gravity, self.h)
                 out.append(Place(soft.x, v, *STILL))
                 continue
@@ -335,12 +335,9 @@ class Constrained(Assembly):
             if part.rigid >= 0:
                 shapes[part.rigid] = part.shape
             else:
-                n = part.first + self._soft_of(part).n_surface
+                n = part.first + self._owner[part.first].n_surface
                 thickness[part.first : n] = part.thickness
         return Forms.of(shapes, thickness)
-
-    def _soft_of(self, part: Part) -> ParticleBody:
-        return self.soft[int(np.searchsorted(self.first, part.first, side="right")) - 1]
 
     def _guess(
         self, stack: Stack, groups: tuple[Touches, Touches], pairs: list[Pairs], h: float

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from limpet.collision.contacts import VERTEX_FACE
-from limpet.collision.primitives import near_form, round_all
+from limpet.collision.primitives import box_round, near_form
 from limpet.collision.touches import Touches
 
 Array = np.ndarray
@@ -44,9 +44,9 @@ class Parts(NamedTuple):
 def _touches(of: FormPairs, at: Parts, margin: float, h: float) -> tuple[Array, ...]:
     """The fields of `Touches`."""
     parts = len(at.start) - 1
-    middle, radius, fast = np.empty((parts, 3)), np.empty(parts), np.empty(parts)
+    middle, half, fast = np.empty((parts, 3)), np.empty((parts, 3)), np.empty(parts)
     for i in range(parts):
-        radius[i], fast[i] = round_all(at.x, at.v, at.start[i], at.start[i + 1], middle[i])
+        fast[i] = box_round(at.x, at.v, at.start[i], at.start[i + 1], middle[i], half[i])
     room = 0
     for one in of.one:
         room += at.start[one + 1] - at.start[one]
@@ -59,7 +59,7 @@ def _touches(of: FormPairs, at: Parts, margin: float, h: float) -> tuple[Array, 
         end[p + 1] = near_form(
             at.x, at.v, at.start[a], at.start[a + 1], of.kind[p], of.size[p], of.axis[p],
             at.centre[b], at.turn[b], at.motion[b], of.thickness[p], margin, h, reach,
-            (middle[a], radius[a], fast[a]), index, gap, normal, end[p],
+            (middle[a], half[a], fast[a]), index, gap, normal, end[p],
         )  # fmt: skip
     k = end[-1]
     nodes, weights, rigid_a = np.empty((k, 3), np.int32), np.zeros((k, 3)), np.empty(k, np.int32)

@@ -111,40 +111,56 @@ def signed_distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> 
 
 
 @njit(cache=True, error_model="numpy")
-def round_all(x: Array, v: Array, first: int, last: int, middle: Array) -> tuple[float, float]:
-    """Radius of a ball round vertices first:last about `middle`, written here; largest speed."""
-    radius = fast = 0.0
+def box_round(x: Array, v: Array, first: int, last: int, middle: Array, half: Array) -> float:
+    """Middle and half sides of a box round vertices first:last, written here; largest speed."""
+    fast = 0.0
     for a in range(3):
         low = high = x[first, a] if last > first else 0.0
         for i in range(first + 1, last):
             low, high = min(low, x[i, a]), max(high, x[i, a])
-        middle[a] = 0.5 * (low + high)
-        radius += 0.25 * (high - low) ** 2
+        middle[a], half[a] = 0.5 * (low + high), 0.5 * (high - low)
     for i in range(first, last):
         fast = max(fast, v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2)
-    return np.sqrt(radius), np.sqrt(fast)
+    return np.sqrt(fast)
+
+
+@njit(cache=True, error_model="numpy")
+def no_nearer(kind: int, size: Array, axis: Array, d: Array, half: Array) -> float:
+    """[m] No point of the box of these half sides about d is nearer to the shape than this."""
+    n = np.empty(3)
+    least = signed_distance(kind, size, axis, d, n) - np.sqrt(half @ half)
+    along, wide = abs(d @ axis), np.abs(axis) @ half
+    if kind == HALF_SPACE:
+        return d @ axis - wide - size[0]
+    if kind == CYLINDER:
+        return max(least, along - wide - size[1])
+    if kind == BLOCK:
+        for a in range(3):
+            least = max(least, abs(d[a]) - half[a] - size[a])
+    return least
 
 
 @njit(cache=True, error_model="numpy")
 def near_form(
     x: Array, v: Array, first: int, last: int, kind: int, size: Array, axis: Array, centre: Array,
     turn: Array, motion: Array, thickness: float, margin: float, h: float, reach: float,
-    around: tuple[Array, float, float], index: Array, gap: Array, normal: Array, found: int,
+    box: tuple[Array, Array, float], index: Array, gap: Array, normal: Array, found: int,
 ) -> int:  # fmt: skip
     """Write those of the vertices first:last that come within the margin, from row `found` on.
 
-    around: middle and radius of a ball round them, and their largest speed. Returns the row after.
+    box: middle and half sides of one round them, and their largest speed. Returns the row after.
     """
     d, own, n = np.empty(3), np.empty(3), np.empty(3)
-    middle, radius, fast = around
+    middle, half, fast = box
     for a in range(3):
         d[a] = middle[a] - centre[a]
-    far = np.sqrt(d @ d) + radius
+    far = np.sqrt(d @ d) + np.sqrt(half @ half)
     fast += np.sqrt(motion[:3] @ motion[:3]) + far * np.sqrt(motion[3:] @ motion[3:])
-    for a in range(3):
+    for a in range(3):  # in the shape's frame, with a box along its axes round the box
         own[a] = turn[0, a] * d[0] + turn[1, a] * d[1] + turn[2, a] * d[2]
+        n[a] = abs(turn[0, a]) * half[0] + abs(turn[1, a]) * half[1] + abs(turn[2, a]) * half[2]
     most = max(h * fast, reach)  # that any may come nearer
-    if signed_distance(kind, size, axis, own, n) - radius - thickness - most > margin:
+    if no_nearer(kind, size, axis, own, n) - thickness - most > margin:
         return found  # none of them can be there
     for i in range(first, last):
         for a in range(3):
@@ -175,12 +191,12 @@ def _near(
     x: Array, v: Array, kind: int, size: Array, axis: Array, centre: Array, turn: Array,
     motion: Array, thickness: float, margin: float, h: float, reach: float,
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
-    n, middle = len(x), np.empty(3)
+    n, middle, half = len(x), np.empty(3), np.empty(3)
     index, gap, normal = np.empty(n, np.int32), np.empty(n), np.empty((n, 3))
-    radius, fast = round_all(x, v, 0, n, middle)
+    fast = box_round(x, v, 0, n, middle, half)
     k = near_form(
         x, v, 0, n, kind, size, axis, centre, turn, motion, thickness, margin, h, reach,
-        (middle, radius, fast), index, gap, normal, 0,
+        (middle, half, fast), index, gap, normal, 0,
     )  # fmt: skip
     return index[:k], gap[:k], normal[:k], x[index[:k]]
 

@@ -16,7 +16,7 @@ from limpet.constraints.anchor import Anchors, anchor_pairs
 from limpet.constraints.bending import Bends
 from limpet.constraints.inextensible import Distances
 from limpet.constraints.pairs import Pairs, contact_pairs
-from limpet.constraints.soft_rows import bend_rows, distance_rows, follow_bends
+from limpet.constraints.soft_rows import bend_rows, distance_rows, follow_bends, write_distances
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.solver.sweep import Impulses, Rows
 from limpet.solver.sweep_points import Moving, ask, follow, ready
@@ -112,8 +112,9 @@ def moving(
             inverse_inertia[i] = body.inverse_inertia()
     v = np.concatenate([none, *(s.v for s in soft)])
     mobility = np.concatenate([none[:, 0], *(s.mobility for s in soft)])
-    v[pins.node] = (pins.place - x[pins.node]) / h
-    mobility[pins.node] = 0.0
+    if len(pins.node):
+        v[pins.node] = (pins.place - x[pins.node]) / h
+        mobility[pins.node] = 0.0
     return Moving(v, mobility, velocity, inverse_mass, inverse_inertia)
 
 
@@ -165,7 +166,8 @@ class Stack:
     def again(self, rows: Rows, x: Array, poses: Poses, on: Moving, h: float, share: float) -> Rows:
         """The rows after a part of a step: lengths anew, touches and folds followed."""
         for points in (rows.rigid_contacts, rows.contacts):
-            ask(points, h, share, True)
+            if len(points.wanted):
+                ask(points, h, share, True)
         rigid_held, held = rows.rigid_held, rows.held
         if len(self.rigid_held.node):
             pairs = anchor_pairs(self.rigid_held, x, poses.centre, poses.turn)
@@ -173,8 +175,8 @@ class Stack:
         if len(self.held.node):
             pairs = anchor_pairs(self.held, x, poses.centre, poses.turn)
             held = ready(pairs, on, h, share, False)
-        distances = distance_rows(x, self.distances, on.inverse_mass, h, share)
-        return rows._replace(rigid_held=rigid_held, held=held, distances=distances)
+        write_distances(rows.distances, x, self.distances, on.inverse_mass, h, share)
+        return rows._replace(rigid_held=rigid_held, held=held)
 
     def zeros(self, rigid_touches: int, touches: int) -> Impulses:
         return Impulses(
@@ -190,9 +192,11 @@ def touch_pairs(touches: Touches, x: Array, poses: Poses) -> Pairs:
 
 def follow_rows(rows: Rows, on: Moving, h: float) -> None:
     """Touches and folds after h with the velocities `on`, in place."""
-    follow(rows.rigid_contacts, on, h)
-    follow(rows.contacts, on, h)
-    follow_bends(rows.bends, on.v, h)
+    for points in (rows.rigid_contacts, rows.contacts):
+        if len(points.wanted):
+            follow(points, on, h)
+    if len(rows.bends.r):
+        follow_bends(rows.bends, on.v, h)
 
 
 def _joined_distances(empty: Distances, parts: Sequence[Distances]) -> Distances:

@@ -47,7 +47,8 @@ def sweep_distances(
     Neighbours couple by -(n . n')/m of the node between them.
     """
     # all in one place: handing over the many arrays of a tuple takes longer than a short thread
-    nodes, n, length, _, wanted, give, w, r, lower, upper, thread = rows
+    nodes, n, w, r, thread = rows.nodes, rows.direction, rows.w, rows.r, rows.thread
+    lower, upper = rows.lower, rows.upper
     largest, squares = 0.0, 0.0
     factor, change = np.empty(len(p)), np.empty(len(p))
     for t in range(len(thread) - 1):
