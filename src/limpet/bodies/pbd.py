@@ -17,7 +17,7 @@ from limpet.geometry.nets import Net
 Array = np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def project_edges(p: Array, edges: Array, rest: Array, inverse_mass: Array) -> None:
     """One sweep, in place: each edge of p (n, 3) brought to its length along itself."""
     for e in range(len(edges)):
@@ -37,7 +37,7 @@ def project_edges(p: Array, edges: Array, rest: Array, inverse_mass: Array) -> N
         p[j, 2] -= b * d2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def project_volumes(p: Array, tets: Array, rest: Array, inverse_mass: Array) -> None:
     """One sweep, in place: each tetrahedron brought to its volume; rest (t,) [m^3] times six."""
     for t in range(len(tets)):
@@ -58,7 +58,7 @@ def project_volumes(p: Array, tets: Array, rest: Array, inverse_mass: Array) -> 
             p[m, d] -= step * wm * gm[d]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def projected(
     x: Array, edges: Array, lengths: Array, tets: Array, volumes: Array, inverse_mass: Array,
     sweeps: int,

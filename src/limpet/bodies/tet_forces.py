@@ -21,19 +21,19 @@ SOLVED = 1e-12  # square of the last change of a rotation: Newton's next is belo
 SLOPES, WEIGHT, EDGES, F, RATE, R, CHANGE, PLACES = 0, 9, 10, 19, 28, 37, 46, 47
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _get(table: Array, place: int, l: int) -> Vec:
     s = place * LANES + l
     return table[s], table[s + LANES], table[s + 2 * LANES]
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _put(table: Array, place: int, l: int, a: Vec) -> None:
     s = place * LANES + l
     table[s], table[s + LANES], table[s + 2 * LANES] = a[0], a[1], a[2]
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _combined(a: Vec, b: Vec, c: Vec, p: float, q: float, r: float) -> Vec:
     return (
         p * a[0] + q * b[0] + r * c[0],
@@ -42,12 +42,12 @@ def _combined(a: Vec, b: Vec, c: Vec, p: float, q: float, r: float) -> Vec:
     )
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _choose(first: bool, a: Vec, b: Vec) -> Vec:
     return a[0] if first else b[0], a[1] if first else b[1], a[2] if first else b[2]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _edges(table: Array, x: Array, cells: Array) -> None:
     """x_a - x_0 of nodes a = 1, 2, 3."""
     for l in range(LANES):
@@ -57,7 +57,7 @@ def _edges(table: Array, x: Array, cells: Array) -> None:
         _put(table, EDGES + 6, l, sub(point(x, cells[l, 3]), o))
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _gradients(table: Array, to: int) -> None:
     """Columns of the sum of edge_a slope_a, the gradient of x over a cell."""
     for l in range(LANES):
@@ -68,7 +68,7 @@ def _gradients(table: Array, to: int) -> None:
         _put(table, to + 6, l, _combined(a, b, c, s[2], t[2], u[2]))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _rotations(table: Array) -> None:
     """R of F = R S by Newton, R <- (R + R^-T)/2; as `polar`, which takes those that lie flat."""
     for l in range(LANES):
@@ -105,7 +105,7 @@ def _rotations(table: Array) -> None:
             _flat(table, l)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _flat(table: Array, l: int) -> None:
     f, r = np.empty((3, 3)), np.empty((3, 3))
     for j in range(3):
@@ -115,7 +115,7 @@ def _flat(table: Array, l: int) -> None:
         _put(table, R + 3 * j, l, (r[0, j], r[1, j], r[2, j]))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _stresses(table: Array, mu: float, lam: float, damping: float) -> None:
     """P = 2 mu (F - R) + lambda tr(R^T F - I) R, and the viscous part, in the place of R.
 
@@ -141,7 +141,7 @@ def _stresses(table: Array, mu: float, lam: float, damping: float) -> None:
         _put(table, R + 6, l, add(p2, _combined(f0, f1, f2, s02, s12, s22)))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _pushes(table: Array) -> None:
     """w P slope_a of nodes a = 1, 2, 3, in the place of the edges."""
     for l in range(LANES):
@@ -153,7 +153,7 @@ def _pushes(table: Array) -> None:
         _put(table, EDGES + 6, l, _combined(p0, p1, p2, w * u[0], w * u[1], w * u[2]))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _push(table: Array, cells: Array, force: Array) -> None:
     """Take the pushes from the forces on nodes 1, 2, 3, and add them to that on node 0."""
     for l in range(LANES):
@@ -171,7 +171,7 @@ def _push(table: Array, cells: Array, force: Array) -> None:
         force[o, 0], force[o, 1], force[o, 2] = q0, q1, q2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def tet_forces(
     x: Array, v: Array, cells: Array, slopes: Array, mu: float, lam: float, damping: float
 ) -> Array:

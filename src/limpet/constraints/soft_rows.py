@@ -47,7 +47,7 @@ class BendRows(NamedTuple):
     upper: Array  # (k,)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _spring(stiffness: float, damping: float, share: float, h: float) -> tuple[float, float]:
     """(rate, give): the wanted velocity is rate times the violation."""
     if stiffness == np.inf:
@@ -68,7 +68,7 @@ def distance_rows(
     return rows
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def write_distances(
     rows: DistanceRows, x: Array, of: Distances, inverse_mass: Array, h: float, share: float
 ) -> None:
@@ -90,7 +90,7 @@ def write_distances(
         rows.r[c] = 1.0 / rows.w[c] if w > 0.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, share: float) -> BendRows:
     k = len(of.nodes)
     gradient, rate = np.empty((k, 4, 3)), np.empty(k)
@@ -109,7 +109,7 @@ def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, share: float) 
     return BendRows(of.nodes, gradient, rate, wanted, give, r, h * of.lower, h * of.upper)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def follow_bends(rows: BendRows, v: Array, h: float) -> None:
     """What is wanted after h with the velocities v (n, 3), the gradients as they are; in place."""
     g = rows.gradient

@@ -14,7 +14,7 @@ Array = np.ndarray
 STEADY = 0.06  # h^2 T/(m L) of an edge up to which its tension needs no calming
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) -> float:
     """What row c still asks for [m/s]."""
     i, j = rows.nodes[c, 0], rows.nodes[c, 1]
@@ -24,7 +24,7 @@ def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) ->
     return length_rate(rows.length[c], along, square, h) + rows.wanted[c] + rows.give[c] * p[c]
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -> None:
     """Add the impulse d of row c."""
     i, j = rows.nodes[c, 0], rows.nodes[c, 1]
@@ -38,7 +38,7 @@ def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -
     v[j, 2] += b * n2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_distances(
     rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
 ) -> tuple[float, float]:
@@ -89,7 +89,7 @@ def sweep_distances(
     return largest, squares
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def furthest_off(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
     """By what share of its length the worst inextensible row within its bounds is off after h."""
     worst = 0.0
@@ -106,7 +106,7 @@ def furthest_off(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
     return worst
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array) -> None:
     """Let the guessed tension act across threads as it will at the end of the step, in place.
 
@@ -152,7 +152,7 @@ def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass:
             v[i, 0], v[i, 1], v[i, 2] = r0, r1, r2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tuple[float, float]:
     largest, squares = 0.0, 0.0
     g = rows.gradient
@@ -180,13 +180,13 @@ def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tupl
     return largest, squares
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def give_distances(rows: DistanceRows, q: Array, v: Array, inverse_mass: Array) -> None:
     for c in range(len(q)):
         _pull(rows, c, q[c], v, inverse_mass)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def give_bends(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
     g = rows.gradient
     for c in range(len(q)):
