@@ -28,6 +28,7 @@ class Assembly:
         self.soft: list[ParticleBody] = []
         self.rigid: list[RigidBody] = []
         self.first = np.zeros(1, np.int64)  # where each soft body's nodes begin, and their number
+        self._owner: dict[int, ParticleBody] = {}  # of its first node
         self._parts: list[Part] = []
         self._friction = friction
         self._pair_friction: dict[frozenset[str], float] = {}
@@ -49,6 +50,7 @@ class Assembly:
         """`thickness` [m] of a sheet, all round its triangles; `itself`: it may touch itself."""
         self._new(body.name)
         self.soft.append(body)
+        self._owner[int(self.first[-1])] = body
         self.first = np.append(self.first, self.first[-1] + body.n_surface)
         if collides:
             net, first = body.net, int(self.first[-2])

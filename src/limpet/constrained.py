@@ -17,10 +17,10 @@ from time import perf_counter
 import numpy as np
 
 from limpet.assembly import Assembly
-from limpet.bodies.particles import ParticleBody
+from limpet.bodies.particles import falling
 from limpet.clock import Clock
-from limpet.collision.primitives import Primitive
-from limpet.collision.scout import Part, Place, Scout
+from limpet.collision.primitives import BALL, Primitive
+from limpet.collision.scout import Place, Scout
 from limpet.collision.touches import Touches
 from limpet.constraints.inextensible import transverse, turning
 from limpet.constraints.pairs import Pairs
@@ -36,13 +36,22 @@ from limpet.solver.stack import (
     moving,
     touch_pairs,
 )
-from limpet.solver.sweep import Impulses, Moving, Rows, Swept, fade, reactions, sweep, warm_start
-from limpet.solver.sweep_lines import calm_threads
+from limpet.solver.sweep import (
+    Impulses,
+    Moving,
+    Rows,
+    Swept,
+    begin,
+    reactions,
+    rigid_reactions,
+    sweep,
+)
 
 Array = np.ndarray
 
 
 CALM = 2.0  # [rad] that the fastest thread swings in a solve: beyond, loads pass on too slowly
+STILL = np.zeros(3), np.eye(3), np.zeros(6)  # centre, turn and motion of what is not rigid
 TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
 
 
@@ -161,8 +170,7 @@ class Constrained(Assembly):
         h = self.h / self.substeps
         x, poses = self.positions(), Poses.of(self.rigid)
         touches = scout.find(self._places(poses), self.h, self.plan.margin)
-        among_rigid = (touches.rigid_a >= 0) & (touches.rigid_b >= 0)
-        groups = touches.take(among_rigid), touches.take(~among_rigid)
+        groups = touches.apart()
         pairs = [touch_pairs(t, x, poses) for t in groups]
         p = self._guess(stack, groups, pairs, h)
         clock.lap("collision")
@@ -184,14 +192,11 @@ class Constrained(Assembly):
             now.rows = stack.rows(now.x, now.poses, on, now.pairs[0], now.pairs[1], h, plan.share)
         else:
             now.rows = stack.again(now.rows, now.x, now.poses, on, h, plan.share)
-        self._fade(now.p)
         if plan.averaged:
             now.p.contacts[:] = 0.0
-        warm_start(now.rows, now.p, on)
-        if len(now.p.distances):  # once a solve, however often it is swept
-            calm_threads(now.rows.distances, now.p.distances, h, on.v, on.inverse_mass)
+        finite = begin(now.rows, now.p, on, h, plan.warm_start)
         now.clock.lap("compliance")
-        if not (np.all(np.isfinite(on.v)) and np.all(np.isfinite(on.rigid_v))):
+        if not finite:
             raise DivergedError(
                 f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
                 "lower h, or take more substeps"
@@ -213,10 +218,7 @@ class Constrained(Assembly):
         """Hand the velocities to the bodies, and go with them."""
         assert now.rows is not None and now.on is not None
         now.left -= 1
-        asked = now.left == 0 and self._driven()
-        self._take(
-            now.on, reactions(now.rows, now.p, len(now.x), len(self.rigid)) if asked else None
-        )
+        self._take(now.on, *(self._borne(now) if now.left == 0 else (None, None)))
         for body in self.bodies:
             body.advance(now.h)
         now.x, now.poses = self.positions(), Poses.of(self.rigid)
@@ -279,17 +281,22 @@ class Constrained(Assembly):
         )
         rows.contacts.w[:] = 0.0  # as of what cannot move: the sweep passes over it
 
-    def _take(self, on: Moving, pushed: tuple[Array, Array] | None) -> None:
-        """Hand the velocities to the bodies; `pushed` says what drives and fixtures had to bear."""
+    def _take(self, on: Moving, nodes: Array | None, rigids: Array | None) -> None:
+        """Hand the velocities to the bodies, with what drives and fixtures had to bear."""
         for i, soft in enumerate(self.soft):
             own = slice(self.first[i], self.first[i + 1])
-            soft.reach(on.v[own], None if pushed is None else pushed[0][own])
+            soft.reach(on.v[own], None if nodes is None else nodes[own])
         for i, rigid in enumerate(self.rigid):
-            rigid.reach(on.rigid_v[i], None if pushed is None else pushed[1][i])
+            rigid.reach(on.rigid_v[i], None if rigids is None else rigids[i])
 
-    def _driven(self) -> bool:
-        """Whether a drive or fixture wants to know what it bears."""
-        return any(len(b.driven) for b in self.soft) or any(b.prescribed for b in self.rigid)
+    def _borne(self, now: OpenStep) -> tuple[Array | None, Array | None]:
+        """Impulses on nodes (n, 3) and rigid bodies (b, 6), if a drive or fixture is to know."""
+        assert now.rows is not None
+        if any(len(b.driven) for b in self.soft):
+            return reactions(now.rows, now.p, len(now.x), len(self.rigid))
+        if any(b.prescribed for b in self.rigid):
+            return None, rigid_reactions(now.rows, now.p, len(self.rigid))
+        return None, None
 
     def positions(self) -> Array:
         """(n, 3) [m] all nodes."""
@@ -300,14 +307,17 @@ class Constrained(Assembly):
         out, fall = [], self.h * self.gravity
         for part in self._parts:
             if part.rigid < 0:
-                soft = self._soft_of(part)
-                out.append(Place(soft.x, soft.v + fall, np.zeros(3), np.eye(3), np.zeros(6)))
+                soft = self._owner[part.first]
+                v = falling(soft.v, self.gravity, self.h)
+                out.append(Place(soft.x, v, *STILL))
                 continue
             i, body = part.rigid, self.rigid[part.rigid]
-            v = body.surface_velocities() + (fall if body.movable else 0.0)
-            motion = np.concatenate([body.v + (fall if body.movable else 0.0), body.w])
-            place = body.surface_positions()
-            out.append(Place(place, v, poses.centre[i], poses.turn[i], motion))
+            x, v, motion = poses.centre[i : i + 1], body.v[None], np.concatenate([body.v, body.w])
+            if part.shape is None or part.shape.kind != BALL:
+                x, v = body.surface_positions(), body.surface_velocities()
+            if body.movable:
+                v, motion[:3] = v + fall, motion[:3] + fall
+            out.append(Place(x, v, poses.centre[i], poses.turn[i], motion))
         return out
 
     def _build(self) -> tuple[Scout, Stack, Forms]:
@@ -325,32 +335,19 @@ class Constrained(Assembly):
             if part.rigid >= 0:
                 shapes[part.rigid] = part.shape
             else:
-                n = part.first + self._soft_of(part).n_surface
+                n = part.first + self._owner[part.first].n_surface
                 thickness[part.first : n] = part.thickness
         return Forms.of(shapes, thickness)
-
-    def _soft_of(self, part: Part) -> ParticleBody:
-        return self.soft[int(np.searchsorted(self.first, part.first, side="right")) - 1]
 
     def _guess(
         self, stack: Stack, groups: tuple[Touches, Touches], pairs: list[Pairs], h: float
     ) -> Impulses:
-        fresh, old = stack.zeros(len(groups[0]), len(groups[1])), self._impulses
-        share = self.plan.warm_start
-        if old is None or share == 0.0:
-            return fresh
+        old = self._impulses
+        if old is None or self.plan.warm_start == 0.0:
+            return stack.zeros(len(groups[0]), len(groups[1]))
         recalled = [self._memory.recall(t, q) for t, q in zip(groups, pairs)]
         old = old._replace(rigid_contacts=recalled[0], contacts=recalled[1])
         return Impulses(*((h / self._last_h) * q for q in old))
-
-    def _fade(self, p: Impulses) -> None:
-        """Leave the share that a solve starts from; rigid bodies among themselves start from all.
-
-        Directions turn from step to step: with all of the old impulses, rows that two sweeps leave
-        unsolved would gain energy (C 4.6).
-        """
-        for q in (p.distances, p.bends, p.held, p.contacts):
-            fade(q.reshape(-1), self.plan.warm_start)
 
     def pressing(self) -> tuple[Array, Array]:
         """Where bodies pressed on each other in the last step, (k, 3) [m], and the forces (k, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,8 +19,17 @@ from limpet.constraints.threads import threads
 from limpet.geometry.nets import cloth, grid_edges
 from limpet.geometry.rotation import rotation_matrix
 from limpet.solver.gauss_seidel import sweep as dense_sweep
-from limpet.solver.stack import Poses, Stack
-from limpet.solver.sweep import Impulses, Moving, reactions, sweep, warm_start
+from limpet.solver.stack import Poses, Stack, TouchMemory
+from limpet.solver.sweep import (
+    Impulses,
+    Moving,
+    begin,
+    fade,
+    reactions,
+    rigid_reactions,
+    sweep,
+    warm_start,
+)
 from limpet.solver.sweep_lines import STEADY, calm_threads, furthest_off
 
 H = 1e-9  # so short that lengths change with the rate along them alone: rows are linear
@@ -320,3 +330,51 @@ def test_how_far_edges_will_be_off():
     kept = rows._replace(lower=-upper, upper=upper)
     others = np.delete(np.abs(off), most).max()
     assert furthest_off(kept, np.zeros(len(off)), h, v) == pytest.approx(others)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rigid_bodies_bear_what_reaches_them(seed):
+    x, poses, on, stack, rigid, soft = world(seed)
+    rows = stack.rows(x, poses, on, rigid, soft, H, 0.1)
+    rng = np.random.default_rng(seed)
+    p = Impulses(*(rng.normal(size=q.shape) for q in zeros(stack, rigid, soft)))
+    _, wrench = reactions(rows, p, N, B)
+    np.testing.assert_allclose(rigid_reactions(rows, p, B), wrench, rtol=0.0, atol=1e-13)
+
+
+def test_a_solve_begins_from_a_share_of_what_is_known_and_says_when_that_is_not_finite():
+    x, poses, on, stack, rigid, soft = world(1)
+    rows = stack.rows(x, poses, on, rigid, soft, H, 0.1)
+    rng = np.random.default_rng(1)
+    p = Impulses(*(rng.normal(size=q.shape) for q in zeros(stack, rigid, soft)))
+    q, want = Impulses(*(a.copy() for a in p)), copies(on)
+    for a in (q.distances, q.bends, q.held.reshape(-1), q.contacts.reshape(-1)):
+        fade(a, 0.9)
+    warm_start(rows, q, want)
+    calm_threads(rows.distances, q.distances, H, want.v, want.inverse_mass)
+
+    assert begin(rows, p, on, H, 0.9)
+
+    for a, b in zip((*p, on.v, on.rigid_v), (*q, want.v, want.rigid_v)):
+        np.testing.assert_array_equal(a, b)
+    on.v[3, 1] = np.nan
+    assert not begin(rows, p, on, H, 0.9)
+
+
+def test_impulses_are_remembered_in_world_axes_by_their_keys():
+    rng = np.random.default_rng(4)
+    x, centre = rng.normal(size=(N, 3)), rng.normal(size=(B, 3))
+    groups = [_touches(rng, x, s, 1e-3) for s in ([(0, 1), (2, 1)], [(-1, 0), (-1, 1), (-1, 2)])]
+    groups[1] = replace(groups[1], key=np.array([12, 7, 30]))
+    pairs = [contact_pairs(t, x, centre) for t in groups]
+    p = [rng.normal(size=(len(t), 3)) for t in groups]
+    memory = TouchMemory.of(groups, pairs, p)
+    assert np.all(np.diff(memory.keys) > 0)
+
+    later = replace(groups[1], key=np.array([30, 99, 12]))  # the frames of others, and one is new
+    got = memory.recall(later, pairs[1])
+
+    for row, old in ((0, 2), (2, 0)):
+        want = pairs[1].frame[row] @ (p[1][old] @ pairs[1].frame[old])
+        np.testing.assert_allclose(got[row], [max(want[0], 0.0), *want[1:]], atol=1e-14)
+    np.testing.assert_array_equal(got[1], 0.0)

@@ -13,7 +13,7 @@ from limpet.geometry.nets import SHORTEST, Net, edge_lengths
 Array = np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def spring_forces(
     x: Array, v: Array, springs: Array, rest: Array, stiffness: Array, damping: Array
 ) -> Array:

@@ -32,6 +32,26 @@ def pushed(v: Array, force: Array, mass: Array, h: float) -> Array:
     return out
 
 
+@njit(cache=True)
+def falling(v: Array, gravity: Array, h: float) -> Array:
+    """v + h g, (n, 3)."""
+    out = np.empty_like(v)
+    for i in range(len(v)):
+        for d in range(3):
+            out[i, d] = v[i, d] + h * gravity[d]
+    return out
+
+
+@njit(cache=True)
+def _drawn(v: Array, arrive: Array, goal: Array, rate: float) -> Array:
+    """v + rate (goal - arrive), (n, 3)."""
+    out = np.empty_like(v)
+    for i in range(len(v)):
+        for d in range(3):
+            out[i, d] = v[i, d] + rate * (goal[i, d] - arrive[i, d])
+    return out
+
+
 class ParticleBody(ABC):
     """Explicit, behind the body contract; the drag is implicit: v' = (...)/(1 + h a)."""
 
@@ -107,7 +127,7 @@ class ParticleBody(ABC):
                 f"{self.stable_step():.3g} s; lower h, take more substeps, soften it or add mass"
             )
         self._h, self._gravity, self._before = h, np.asarray(gravity, float), self.v
-        v = self._inside(h, self.v + h * self._gravity)
+        v = self._inside(h, falling(self.v, self._gravity, h))
         if self.mass_damping > 0.0:
             v *= self.drag
         if len(self.driven):
@@ -197,7 +217,7 @@ class GoalBody(ParticleBody):
 
     def _inside(self, h: float, v: Array) -> Array:
         arrive = self.x + h * v
-        return v + (self.stiffness / h) * (self.goals(arrive) - arrive)
+        return _drawn(v, arrive, self.goals(arrive), self.stiffness / h)
 
 
 def _known_nodes(name: str, nodes: Array | None, n: int) -> Array:

@@ -11,12 +11,13 @@ from numba import njit
 from limpet.bodies.motion import Motion
 from limpet.bodies.particles import GoalBody
 from limpet.errors import LimpetError
+from limpet.geometry.distance import cross, dot, point, scale, sub
 from limpet.geometry.nets import Net
 
 Array = np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def project_edges(p: Array, edges: Array, rest: Array, inverse_mass: Array) -> None:
     """One sweep, in place: each edge of p (n, 3) brought to its length along itself."""
     for e in range(len(edges)):
@@ -36,32 +37,38 @@ def project_edges(p: Array, edges: Array, rest: Array, inverse_mass: Array) -> N
         p[j, 2] -= b * d2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def project_volumes(p: Array, tets: Array, rest: Array, inverse_mass: Array) -> None:
     """One sweep, in place: each tetrahedron brought to its volume; rest (t,) [m^3] times six."""
-    g = np.empty((4, 3))
     for t in range(len(tets)):
-        a = tets[t, 0]
-        for k in range(1, 4):
-            q = tets[t, 1 + k % 3]
-            s = tets[t, 1 + (k + 1) % 3]
-            u0, u1, u2 = p[q, 0] - p[a, 0], p[q, 1] - p[a, 1], p[q, 2] - p[a, 2]
-            w0, w1, w2 = p[s, 0] - p[a, 0], p[s, 1] - p[a, 1], p[s, 2] - p[a, 2]
-            g[k, 0], g[k, 1], g[k, 2] = u1 * w2 - u2 * w1, u2 * w0 - u0 * w2, u0 * w1 - u1 * w0
-        volume, b = 0.0, tets[t, 1]
-        for d in range(3):
-            g[0, d] = -g[1, d] - g[2, d] - g[3, d]
-            volume += g[1, d] * (p[b, d] - p[a, d])
-        total = 0.0
-        for k in range(4):
-            total += inverse_mass[tets[t, k]] * (g[k, 0] ** 2 + g[k, 1] ** 2 + g[k, 2] ** 2)
+        i, j, k, m = tets[t, 0], tets[t, 1], tets[t, 2], tets[t, 3]
+        wi, wj, wk, wm = inverse_mass[i], inverse_mass[j], inverse_mass[k], inverse_mass[m]
+        o = point(p, i)
+        a, b, c = sub(point(p, j), o), sub(point(p, k), o), sub(point(p, m), o)
+        gj, gk, gm = cross(b, c), cross(c, a), cross(a, b)  # gradients of the volume
+        gi = sub(sub(scale(-1.0, gj), gk), gm)
+        total = wi * dot(gi, gi) + wj * dot(gj, gj) + wk * dot(gk, gk) + wm * dot(gm, gm)
         if total == 0.0:
             continue
-        step = (volume - rest[t]) / total
-        for k in range(4):
-            w = step * inverse_mass[tets[t, k]]
-            for d in range(3):
-                p[tets[t, k], d] -= w * g[k, d]
+        step = (dot(gj, a) - rest[t]) / total
+        for d in range(3):
+            p[i, d] -= step * wi * gi[d]
+            p[j, d] -= step * wj * gj[d]
+            p[k, d] -= step * wk * gk[d]
+            p[m, d] -= step * wm * gm[d]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def projected(
+    x: Array, edges: Array, lengths: Array, tets: Array, volumes: Array, inverse_mass: Array,
+    sweeps: int,
+) -> Array:  # fmt: skip
+    """(n, 3) what the sweeps make of x."""
+    p = x.copy()
+    for _ in range(sweeps):
+        project_edges(p, edges, lengths, inverse_mass)
+        project_volumes(p, tets, volumes, inverse_mass)
+    return p
 
 
 class PositionBased(GoalBody):
@@ -88,9 +95,8 @@ class PositionBased(GoalBody):
         self.rest_volumes = np.einsum("ij,ij->i", np.cross(c - a, d - a), b - a)
 
     def goals(self, x: Array) -> Array:
-        p = x.copy()
-        for _ in range(self.sweeps):
-            project_edges(p, self.net.edges, self.rest_lengths, self.inverse_mass)
-            if self.net.closed:
-                project_volumes(p, self.net.tets, self.rest_volumes, self.inverse_mass)
-        return p
+        net = self.net
+        return projected(
+            x, net.edges, self.rest_lengths, net.tets, self.rest_volumes, self.inverse_mass,
+            self.sweeps,
+        )  # fmt: skip

@@ -149,7 +149,6 @@ class RigidBody:
         self.rest_centre = centre
         self.centre = centre.copy()
         self.turn = np.array([1.0, 0.0, 0.0, 0.0])  # quaternion, body to world
-        self._inverse_inertia = np.linalg.inv(self.inertia)  # body frame
         self._turned: tuple[Array, Array, Array] | None = None  # turn, arms and mobility there
         self.v = np.zeros(3)
         self.w = np.zeros(3)  # world frame [rad/s]
@@ -166,9 +165,8 @@ class RigidBody:
         if self._turned is None or self._turned[0] is not self.turn:
             mobility = np.zeros((6, 6))
             if not self.prescribed:
-                r = quaternion_matrix(self.turn)
                 mobility[0, 0] = mobility[1, 1] = mobility[2, 2] = 1.0 / self.mass
-                mobility[3:, 3:] = r @ self._inverse_inertia @ r.T
+                mobility[3:, 3:] = self.inverse_inertia()
             self._turned = self.turn, _turned(self.local, self.turn), mobility
         return self._turned
 
@@ -200,22 +198,25 @@ class RigidBody:
         r = quaternion_matrix(self.turn)
         return r @ self.inertia @ r.T
 
+    def inverse_inertia(self) -> Array:
+        """(3, 3) of the world's axes."""
+        return _inverse_inertia(self.inertia, self.turn)
+
     def free_velocity(self, h: float, gravity: Array, time: float) -> None:
-        if self.motion is not None:
-            before, inertia, spin = self.v, self.world_inertia(), self.w
-            turn, shift = self.motion.pose(time + h)
-            self.v = (turn @ self.rest_centre + shift - self.centre) / h
-            self.w = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
-            push = self.mass * (self.v - before - h * gravity)
-            self._needed = np.concatenate([push, inertia @ self.w - inertia @ spin])
-        elif self.prescribed:  # fixed, always at rest
-            self._needed[:3] = -self.mass * h * gravity
+        if self.prescribed:
+            free = np.zeros(6)
+            if self.motion is not None:
+                turn, shift = self.motion.pose(time + h)
+                free[:3] = (turn @ self.rest_centre + shift - self.centre) / h
+                free[3:] = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
+            self._needed = _brought(
+                self.mass, self.inertia, self.turn, self.v, self.w, free, h, gravity
+            )
         else:
-            self.v = self.v + h * gravity
-            self.w = _gyroscopic(self.inertia, quaternion_matrix(self.turn), self.w, h)
+            free = _left_alone(self.inertia, self.turn, self.v, self.w, h, gravity)
             self._needed = np.zeros(6)
-        self._drive = self._needed
-        self._free = np.concatenate([self.v, self.w])
+        self._drive, self._free = self._needed, free
+        self.v, self.w = free[:3], free[3:]
 
     def mass_matrix(self) -> Array:
         """(6, 6) of its twist."""
@@ -268,10 +269,7 @@ class RigidBody:
         self.v, self.w = moved[:3], moved[3:]
 
     def advance(self, h: float) -> None:
-        self.centre = self.centre + h * self.v
-        if np.any(self.w):
-            turn = quaternion_product(rotation_vector_quaternion(h * self.w), self.turn)
-            self.turn = turn / np.linalg.norm(turn)
+        self.centre, self.turn = _advanced(self.centre, self.turn, self.v, self.w, h)
 
     def momentum(self) -> Array:
         return self.mass * self.v
@@ -307,3 +305,39 @@ def _gyroscopic(inertia: Array, turn: Array, w: Array, h: float) -> Array:
         jacobian = inertia + h * (_cross(new) @ inertia - _cross(spin))
         new = new - np.linalg.solve(jacobian, residual)
     return turn @ new
+
+
+@njit(cache=True)
+def _left_alone(inertia: Array, turn: Array, v: Array, w: Array, h: float, g: Array) -> Array:
+    """(6,) velocities after h of gravity alone."""
+    out = np.empty(6)
+    out[:3] = v + h * g
+    out[3:] = _gyroscopic(inertia, quaternion_matrix(turn), w, h)
+    return out
+
+
+@njit(cache=True)
+def _brought(
+    mass: float, inertia: Array, turn: Array, v: Array, w: Array, to: Array, h: float, g: Array
+) -> Array:
+    """(6,) [N s, N m s] the impulse that, with h of gravity, takes the velocities `to` (6,)."""
+    out, r = np.empty(6), quaternion_matrix(turn)
+    turned = r @ inertia @ r.T
+    out[:3] = mass * (to[:3] - v - h * g)
+    out[3:] = turned @ to[3:] - turned @ w
+    return out
+
+
+@njit(cache=True)
+def _inverse_inertia(inertia: Array, turn: Array) -> Array:
+    r = quaternion_matrix(turn)
+    return np.linalg.solve(r @ inertia @ r.T, np.eye(3))
+
+
+@njit(cache=True)
+def _advanced(centre: Array, turn: Array, v: Array, w: Array, h: float) -> tuple[Array, Array]:
+    """Centre and turn after h."""
+    if np.any(w != 0.0):
+        turn = quaternion_product(rotation_vector_quaternion(h * w), turn)
+        turn = turn / np.sqrt(turn @ turn)
+    return centre + h * v, turn

@@ -111,42 +111,58 @@ def signed_distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> 
 
 
 @njit(cache=True, error_model="numpy")
-def _ball_round(x: Array, v: Array, middle: Array) -> tuple[float, float]:
-    """Radius of a ball round all points x (n, 3) about `middle`, written here; largest speed."""
-    radius = fast = 0.0
+def box_round(x: Array, v: Array, first: int, last: int, middle: Array, half: Array) -> float:
+    """Middle and half sides of a box round vertices first:last, written here; largest speed."""
+    fast = 0.0
     for a in range(3):
-        low = high = x[0, a] if len(x) else 0.0
-        for i in range(1, len(x)):
+        low = high = x[first, a] if last > first else 0.0
+        for i in range(first + 1, last):
             low, high = min(low, x[i, a]), max(high, x[i, a])
-        middle[a] = 0.5 * (low + high)
-        radius += 0.25 * (high - low) ** 2
-    for i in range(len(x)):
+        middle[a], half[a] = 0.5 * (low + high), 0.5 * (high - low)
+    for i in range(first, last):
         fast = max(fast, v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2)
-    return np.sqrt(radius), np.sqrt(fast)
+    return np.sqrt(fast)
 
 
 @njit(cache=True, error_model="numpy")
-def _near(
-    x: Array, v: Array, kind: int, size: Array, axis: Array, centre: Array, turn: Array,
-    motion: Array, thickness: float, margin: float, h: float, reach: float,
-) -> tuple[Array, Array, Array, Array]:  # fmt: skip
-    k = len(x)
+def no_nearer(kind: int, size: Array, axis: Array, d: Array, half: Array) -> float:
+    """[m] No point of the box of these half sides about d is nearer to the shape than this."""
+    n = np.empty(3)
+    least = signed_distance(kind, size, axis, d, n) - np.sqrt(half @ half)
+    along, wide = abs(d @ axis), np.abs(axis) @ half
+    if kind == HALF_SPACE:
+        return d @ axis - wide - size[0]
+    if kind == CYLINDER:
+        return max(least, along - wide - size[1])
+    if kind == BLOCK:
+        for a in range(3):
+            least = max(least, abs(d[a]) - half[a] - size[a])
+    return least
+
+
+@njit(cache=True, error_model="numpy")
+def near_form(
+    x: Array, v: Array, first: int, last: int, kind: int, size: Array, axis: Array, centre: Array,
+    turn: Array, motion: Array, thickness: float, margin: float, h: float, reach: float,
+    box: tuple[Array, Array, float], index: Array, gap: Array, normal: Array, found: int,
+) -> int:  # fmt: skip
+    """Write those of the vertices first:last that come within the margin, from row `found` on.
+
+    box: middle and half sides of one round them, and their largest speed. Returns the row after.
+    """
     d, own, n = np.empty(3), np.empty(3), np.empty(3)
-    radius, fast = _ball_round(x, v, d)
+    middle, half, fast = box
     for a in range(3):
-        d[a] -= centre[a]
-    far = np.sqrt(d @ d) + radius
+        d[a] = middle[a] - centre[a]
+    far = np.sqrt(d @ d) + np.sqrt(half @ half)
     fast += np.sqrt(motion[:3] @ motion[:3]) + far * np.sqrt(motion[3:] @ motion[3:])
-    for a in range(3):
+    for a in range(3):  # in the shape's frame, with a box along its axes round the box
         own[a] = turn[0, a] * d[0] + turn[1, a] * d[1] + turn[2, a] * d[2]
+        n[a] = abs(turn[0, a]) * half[0] + abs(turn[1, a]) * half[1] + abs(turn[2, a]) * half[2]
     most = max(h * fast, reach)  # that any may come nearer
-    nearest = signed_distance(kind, size, axis, own, n) - radius - thickness
-    if k == 0 or nearest - most > margin:
-        k = 0  # none of them can be there
-    index, gap = np.empty(k, np.int32), np.empty(k)
-    normal, point = np.empty((k, 3)), np.empty((k, 3))
-    found = 0
-    for i in range(k):
+    if no_nearer(kind, size, axis, own, n) - thickness - most > margin:
+        return found  # none of them can be there
+    for i in range(first, last):
         for a in range(3):
             d[a] = x[i, a] - centre[a]
         for a in range(3):
@@ -165,9 +181,24 @@ def _near(
             continue
         index[found], gap[found] = i, off - thickness
         for a in range(3):
-            normal[found, a], point[found, a] = n[a], x[i, a]
+            normal[found, a] = n[a]
         found += 1
-    return index[:found], gap[:found], normal[:found], point[:found]
+    return found
+
+
+@njit(cache=True, error_model="numpy")
+def _near(
+    x: Array, v: Array, kind: int, size: Array, axis: Array, centre: Array, turn: Array,
+    motion: Array, thickness: float, margin: float, h: float, reach: float,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    n, middle, half = len(x), np.empty(3), np.empty(3)
+    index, gap, normal = np.empty(n, np.int32), np.empty(n), np.empty((n, 3))
+    fast = box_round(x, v, 0, n, middle, half)
+    k = near_form(
+        x, v, 0, n, kind, size, axis, centre, turn, motion, thickness, margin, h, reach,
+        (middle, half, fast), index, gap, normal, 0,
+    )  # fmt: skip
+    return index[:k], gap[:k], normal[:k], x[index[:k]]
 
 
 def vertices_near(
@@ -188,17 +219,5 @@ def vertices_near(
     is taken off the gaps; `reach` [m]: how far any may be drawn in by others besides its own
     velocity. Returns vertex, gap, normal and point of each.
     """
-    return _near(
-        x,
-        v,
-        shape.kind,
-        shape.size,
-        shape.axis,
-        centre,
-        turn,
-        motion,
-        thickness,
-        margin,
-        h,
-        reach,
-    )
+    form = shape.kind, shape.size, shape.axis
+    return _near(x, v, *form, centre, turn, motion, thickness, margin, h, reach)

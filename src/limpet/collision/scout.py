@@ -6,14 +6,16 @@ Closed forms against vertices, closed surfaces against each other, sheets agains
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from limpet.collision.collider import Collider
 from limpet.collision.contacts import Contacts
 from limpet.collision.detect import closing_speeds, collider, detect
-from limpet.collision.primitives import BALL, HALF_SPACE, Primitive, vertices_near
+from limpet.collision.forms import FormPairs, Parts, touches_on_forms
+from limpet.collision.primitives import BALL, HALF_SPACE, Primitive
 from limpet.collision.sheet_pairs import Side, sheet_touches
 from limpet.collision.sheets import Sheet, sheet_of
 from limpet.collision.touches import Touches, touches_of
@@ -43,7 +45,7 @@ class Part:
 class Place:
     """Where a part is, and how it moves."""
 
-    x: Array  # (n, 3) [m] its vertices
+    x: Array  # (n, 3) [m] its vertices; of a ball its centre
     v: Array  # (n, 3) [m/s]
     centre: Array  # (3,) of a rigid body
     turn: Array  # (3, 3)
@@ -56,101 +58,85 @@ class Scout:
 
     parts: Sequence[Part]
     friction: Callable[[str, str], float]
-    continuous: bool = False  # sheets: look along the way of each vertex
-    colliders: list[Collider | None] = field(default_factory=list)
-    sheets: list[Sheet | None] = field(default_factory=list)
-    surfaces: list[tuple[int, int]] = field(default_factory=list)  # pairs seen by `detect`
-    others: list[tuple[int, int]] = field(default_factory=list)
+    continuous: bool  # sheets: look along the way of each vertex
+    surfaces: list[tuple[int, int]]  # pairs seen by `detect`
+    meshes: list[tuple[int, int, int]]  # pairs with a sheet, and their numbers
+    forms: FormPairs | None  # vertices and closed forms
+    colliders: dict[int, Collider]  # of the parts in `surfaces`
+    sheets: dict[int, Sheet]  # of those in `meshes`
 
     @staticmethod
     def of(
         parts: Sequence[Part], places: Sequence[Place], friction: Callable[[str, str], float],
         continuous: bool = False,
     ) -> Scout:  # fmt: skip
-        scout = Scout(parts, friction, continuous)
-        for i, (part, place) in enumerate(zip(parts, places)):
-            sheet = not part.closed
-            scout.sheets.append(None if part.shape else sheet_of(part.triangles, place.x))
-            scout.colliders.append(
-                None
-                if sheet or part.shape is not None
-                else collider(
-                    surface_topology(part.triangles, len(place.x)), place.x, part.rigid >= 0
-                )
-            )
-            if sheet and part.itself:
-                scout.others.append((i, i))
+        surfaces: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
+        for i, part in enumerate(parts):
+            if not part.closed and part.itself:
+                pairs.append((i, i))
             for j, other in enumerate(parts[:i]):
                 if not (part.movable or other.movable):
                     continue
                 # the side made of nodes comes first, then one with vertices to be looked at
                 one, two = (i, j) if _rank(part) < _rank(other) else (j, i)
                 both = all(p.closed and p.shape is None for p in (part, other))
-                (scout.surfaces if both else scout.others).append((one, two))
-        return scout
+                (surfaces if both else pairs).append((one, two))
+        numbered = [(a, b, n + 1) for n, (a, b) in enumerate(pairs)]
+        meshes = [p for p in numbered if parts[p[1]].shape is None]
+        forms = [p for p in numbered if parts[p[1]].shape is not None]
+
+        seen = sorted({i for pair in surfaces for i in pair})
+        met = sorted({i for a, b, _ in meshes for i in (a, b) if parts[i].shape is None})
+        return Scout(
+            parts, friction, continuous, surfaces, meshes,
+            _form_pairs(parts, forms, friction) if forms else None,
+            {i: _collider(parts[i], places[i].x) for i in seen},
+            {i: sheet_of(parts[i].triangles, places[i].x) for i in met},
+        )  # fmt: skip
 
     def find(self, places: Sequence[Place], h: float, margin: float) -> Touches:
         """All places that come within `margin` [m] within h."""
-        sides = self._sides(places, h)
-        found = [self._pair(a, b, places, sides, h, margin) for a, b in self.others]
-        kept = [
-            t.of_pair(n + 1, self._mu(a, b))
-            for n, ((a, b), t) in enumerate(zip(self.others, found))
-            if t is not None and len(t)
-        ]
+        found, sides = [], self._sides(places, h)
+        for a, b, number in self.meshes:
+            touches = self._sheets(a, b, sides, h, margin)
+            found.append(touches.of_pair(number, self._mu(a, b)))
+        if self.forms is not None:
+            found.append(touches_on_forms(self.forms, _joined(places), margin, h))
         if self.surfaces:
-            kept.append(self._surfaces(places, h, margin))
-        return Touches.join(kept) if kept else Touches.none()
+            found.append(self._surfaces(places, h, margin))
+        found = [t for t in found if len(t)]
+        return Touches.join(found) if found else Touches.none()
 
     def _mu(self, a: int, b: int) -> float:
         return self.friction(self.parts[a].name, self.parts[b].name)
 
-    def _sides(self, places: Sequence[Place], h: float) -> list[Side | None]:
+    def _sides(self, places: Sequence[Place], h: float) -> dict[int, Side]:
         """The meshes that sheets may meet, covering the step."""
-        out: list[Side | None] = [None] * len(self.parts)
-        for a, b in self.others:
-            for i in (a, b):
-                sheet, part, at = self.sheets[i], self.parts[i], places[i]
-                if out[i] is None and sheet is not None and self.parts[b].shape is None:
-                    out[i] = Side(sheet, at.x, at.v, part.first, part.rigid)
-                    out[i].cover(h)  # type: ignore[union-attr]
+        out = {}
+        for i, sheet in self.sheets.items():
+            part, at = self.parts[i], places[i]
+            out[i] = Side(sheet, at.x, at.v, part.first, part.rigid)
+            out[i].cover(h)
         return out
 
-    def _pair(
-        self, a: int, b: int, places: Sequence[Place], sides: Sequence[Side | None], h: float,
-        margin: float,
-    ) -> Touches | None:  # fmt: skip
-        one, two, at, on = self.parts[a], self.parts[b], places[a], places[b]
-        if two.shape is not None:
-            x, v, thickness = at.x, at.v, one.thickness
-            if one.shape is not None and one.shape.kind == BALL:  # a point with its radius round it
-                x, v, thickness = at.centre[None], at.motion[None, :3], float(one.shape.size[0])
-            # threads draw their neighbours along: any node may come as far as the fastest does
-            reach = h * float(np.sqrt((v**2).sum(axis=1).max())) if one.rigid < 0 else 0.0
-            near = vertices_near(
-                x, v, two.shape, on.centre, on.turn, on.motion, thickness, margin, h, reach
-            )
-            index, gap, normal, point = near
-            if len(index) == 0:
-                return None
-            if thickness > 0.0 and one.rigid >= 0:
-                point = point - thickness * normal
-            shift = max(one.first, 0)
-            return Touches.of_points(index + shift, one.rigid, two.rigid, point, gap, normal)
-        one_side, two_side = sides[a], sides[b]
-        assert one_side is not None and two_side is not None
+    def _sheets(self, a: int, b: int, sides: dict[int, Side], h: float, margin: float) -> Touches:
+        one, two = self.parts[a], self.parts[b]
         return sheet_touches(
-            one_side, two_side, one.thickness + two.thickness, margin, h, closed=two.closed,
+            sides[a], sides[b], one.thickness + two.thickness, margin, h, closed=two.closed,
             continuous=self.continuous,
         )  # fmt: skip
 
     def _surfaces(self, places: Sequence[Place], h: float, margin: float) -> Touches:
-        seen = [i for i, c in enumerate(self.colliders) if c is not None]
+        close = _may_meet(places, self.surfaces, margin, h)
+        if not close:
+            return Touches.none()
+        seen = list(self.colliders)
         place = {i: k for k, i in enumerate(seen)}
-        pairs = [(place[a], place[b]) for a, b in self.surfaces]
+        pairs = [(place[a], place[b]) for a, b in close]
         where = [places[i].x for i in seen]
         fast = closing_speeds([places[i].v for i in seen], pairs)
-        colliders = [c for c in self.colliders if c is not None]
+        colliders = list(self.colliders.values())
         contacts = detect(colliders, where, pairs, [margin + h * s for s in fast], rim=RIM * margin)
         if len(contacts) == 0:
             return Touches.none()
@@ -160,6 +146,80 @@ class Scout:
         rigid = np.array([p.rigid for p in parts])
         contacts = _soon(contacts, places, seen, h, margin)
         return touches_of(contacts, where, first, rigid, mu).of_pair(0)
+
+
+def _form_pairs(
+    parts: Sequence[Part], pairs: list[tuple[int, int, int]], friction: Callable[[str, str], float]
+) -> FormPairs:
+    """Those among rigid bodies first: they are solved apart."""
+    pairs = sorted(pairs, key=lambda p: parts[p[0]].rigid < 0)
+    ones, twos = [parts[a] for a, _, _ in pairs], [parts[b] for _, b, _ in pairs]
+    shapes = [p.shape for p in twos if p.shape is not None]
+    return FormPairs(
+        one=np.array([a for a, _, _ in pairs]),
+        two=np.array([b for _, b, _ in pairs]),
+        rigid=np.array([[p.rigid, q.rigid] for p, q in zip(ones, twos)], np.int32),
+        shift=np.array([max(p.first, 0) for p in ones], np.int32),
+        kind=np.array([s.kind for s in shapes]),
+        size=np.array([s.size for s in shapes]),
+        axis=np.array([s.axis for s in shapes]),
+        thickness=np.array([_round(p) or p.thickness for p in ones]),
+        friction=np.array([friction(p.name, q.name) for p, q in zip(ones, twos)]),
+        number=np.array([n for _, _, n in pairs]),
+    )
+
+
+def _collider(part: Part, x: Array) -> Collider:
+    return collider(surface_topology(part.triangles, len(x)), x, part.rigid >= 0)
+
+
+def _may_meet(
+    places: Sequence[Place], pairs: Sequence[tuple[int, int]], margin: float, h: float
+) -> list[tuple[int, int]]:
+    """Those whose boxes come within `margin` if each goes as fast as the fastest of its vertices.
+
+    This is had from the vertices at once, and most often there is nothing else to look for.
+    """
+    box = np.empty((len(places), 7))
+    for i in {i for pair in pairs for i in pair}:
+        _box(places[i].x, places[i].v, box[i])
+    return [(a, b) for a, b in pairs if not _boxes_apart(box[a], box[b], margin, h)]
+
+
+@njit(cache=True)
+def _box(x: Array, v: Array, out: Array) -> None:
+    """Lower and upper corner of the vertices, and their largest speed, to out (7,)."""
+    out[:3], out[3:6], fast = np.inf, -np.inf, 0.0
+    for i in range(len(x)):
+        for d in range(3):
+            out[d], out[3 + d] = min(out[d], x[i, d]), max(out[3 + d], x[i, d])
+        fast = max(fast, v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2)
+    out[6] = np.sqrt(fast)
+
+
+@njit(cache=True)
+def _boxes_apart(a: Array, b: Array, margin: float, h: float) -> bool:
+    far, apart = margin + h * (a[6] + b[6]), False
+    for d in range(3):
+        apart = apart or a[d] > b[3 + d] + far or b[d] > a[3 + d] + far
+    return apart
+
+
+def _round(part: Part) -> float:
+    """[m] Its radius if it is a ball: a point with that round it."""
+    ball = part.shape is not None and part.shape.kind == BALL
+    return float(part.shape.size[0]) if ball else 0.0  # type: ignore[union-attr]
+
+
+def _joined(places: Sequence[Place]) -> Parts:
+    n = len(places)
+    start, centre, turn = np.zeros(n + 1, np.int64), np.empty((n, 3)), np.empty((n, 3, 3))
+    motion = np.empty((n, 6))
+    for i, p in enumerate(places):
+        start[i + 1] = start[i] + len(p.x)
+        centre[i], turn[i], motion[i] = p.centre, p.turn, p.motion
+    x, v = np.concatenate([p.x for p in places]), np.concatenate([p.v for p in places])
+    return Parts(start, x, v, centre, turn, motion)
 
 
 def _soon(c: Contacts, places: Sequence[Place], seen: list[int], h: float, margin: float):

@@ -35,8 +35,16 @@ class Touches:
     def __len__(self) -> int:
         return len(self.gap)
 
-    def take(self, which: Array) -> Touches:
-        return Touches(**{f.name: getattr(self, f.name)[which] for f in fields(Touches)})
+    def take(self, which: Array | slice) -> Touches:
+        return Touches(*(getattr(self, name)[which] for name in FIELDS))
+
+    def apart(self) -> tuple[Touches, Touches]:
+        """Those among rigid bodies, and those with nodes."""
+        among = (self.rigid_a >= 0) & (self.rigid_b >= 0)
+        count = int(among.sum())
+        if among[:count].all():  # as they most often are found
+            return self.take(slice(0, count)), self.take(slice(count, None))
+        return self.take(among), self.take(~among)
 
     def of_pair(self, number: int, mu: float | None = None) -> Touches:
         """With keys of their own for each pair of bodies, by its number, and its friction."""
@@ -47,8 +55,7 @@ class Touches:
     def join(parts: Sequence[Touches]) -> Touches:
         if len(parts) == 1:
             return parts[0]
-        names = [f.name for f in fields(Touches)]
-        return Touches(**{n: np.concatenate([getattr(p, n) for p in parts]) for n in names})
+        return Touches(*(np.concatenate([getattr(p, name) for p in parts]) for name in FIELDS))
 
     @staticmethod
     def none() -> Touches:
@@ -79,6 +86,9 @@ class Touches:
             key=column[:, 0].astype(np.int64),
             kind=np.full(k, VERTEX_FACE, np.int8),
         )
+
+
+FIELDS = tuple(f.name for f in fields(Touches))
 
 
 def touches_of(

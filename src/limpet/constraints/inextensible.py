@@ -48,7 +48,7 @@ class Distances(NamedTuple):
     thread: Array  # (t + 1,) int32: rows thread[i]:thread[i+1] are a chain of edges, end to end
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def length_rate(length: float, along: float, square: float, h: float) -> float:
     """(|d + h u| - |d|)/h: the mean rate of the length over a step at relative velocity u.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from numba import njit
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def solve_row(r: float, u: float, lam: float, lower: float, upper: float) -> float:
     """The new multiplier; r is the inverse of the row's own compliance (C algorithm 1)."""
     return min(max(lam - r * u, lower), upper)

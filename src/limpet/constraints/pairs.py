@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from limpet.collision.touches import EDGE_EDGE, Touches
-from limpet.constraints.rows import tangents
+from limpet.constraints.rows import tangent_pair
 
 Array = np.ndarray
 
@@ -54,12 +54,6 @@ def join_pairs(parts: list[Pairs]) -> Pairs:
     starts = [parts[0].start[:1], *(p.start[1:] + s for p, s in zip(parts, shift))]
     rest = (np.concatenate(columns) for columns in zip(*(p[1:] for p in parts)))
     return Pairs(np.concatenate(starts).astype(np.int32), *rest)
-
-
-def frames(normal: Array) -> Array:
-    """(k, 3, 3) normal and two tangents as rows."""
-    first, second = tangents(normal)
-    return np.stack([normal, first, second], axis=1)
 
 
 @njit(cache=True, error_model="numpy")
@@ -180,6 +174,23 @@ def _entries(x, nodes_a, weights_a, rigid_a, nodes_b, weights_b, rigid_b, normal
     return start, node[:used].copy(), weight[:used].copy(), turn[:used].copy()
 
 
+@njit(cache=True, error_model="numpy")
+def _places(rigid_a, rigid_b, point, normal, gap, centre):
+    """Of each pair: rigid bodies, arms from their centres (the origin for none), frame, gap."""
+    k = len(gap)
+    rigid, arm = np.empty((k, 2), np.int32), np.empty((k, 2, 3))
+    frame, gaps = np.empty((k, 3, 3)), np.zeros((k, 3))
+    for c in range(k):
+        rigid[c, 0], rigid[c, 1], gaps[c, 0] = rigid_a[c], rigid_b[c], gap[c]
+        for i in range(3):
+            frame[c, 0, i] = normal[c, i]
+            for side in range(2):
+                body = rigid[c, side]
+                arm[c, side, i] = point[c, i] - (centre[body, i] if body >= 0 else 0.0)
+        tangent_pair(frame[c, 0], frame[c, 1], frame[c, 2])
+    return rigid, arm, frame, gaps
+
+
 def contact_pairs(touches: Touches, x: Array, centre: Array) -> Pairs:
     """Pairs of points of touches. x (n, 3): all nodes; centre (b, 3) of the rigid bodies."""
     t = touches
@@ -187,9 +198,5 @@ def contact_pairs(touches: Touches, x: Array, centre: Array) -> Pairs:
         x, t.nodes_a, t.weights_a, t.rigid_a, t.nodes_b, t.weights_b, t.rigid_b, t.normal, t.gap,
         t.kind, EDGE_EDGE,
     )  # fmt: skip
-    rigid = np.stack([t.rigid_a, t.rigid_b], axis=1)
-    about = np.concatenate([centre, np.zeros((1, 3))])  # -1: none, the last
-    arm = t.point[:, None, :] - about[rigid]
-    gap = np.zeros((len(t), 3))
-    gap[:, 0] = t.gap
-    return Pairs(start, node, weight, turn, rigid, arm, frames(t.normal), gap, t.friction)
+    rigid, arm, frame, gap = _places(t.rigid_a, t.rigid_b, t.point, t.normal, t.gap, centre)
+    return Pairs(start, node, weight, turn, rigid, arm, frame, gap, t.friction)

@@ -47,7 +47,7 @@ class BendRows(NamedTuple):
     upper: Array  # (k,)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _spring(stiffness: float, damping: float, share: float, h: float) -> tuple[float, float]:
     """(rate, give): the wanted velocity is rate times the violation."""
     if stiffness == np.inf:
@@ -56,14 +56,24 @@ def _spring(stiffness: float, damping: float, share: float, h: float) -> tuple[f
     return stiffness / s, 1.0 / (h * s)
 
 
-@njit(cache=True, error_model="numpy")
 def distance_rows(
     x: Array, of: Distances, inverse_mass: Array, h: float, share: float
 ) -> DistanceRows:
     k = len(of.nodes)
-    direction, length = np.empty((k, 3)), np.empty(k)
-    wanted, give, own, r = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    for c in range(k):
+    rows = DistanceRows(
+        of.nodes, np.empty((k, 3)), np.empty(k), of.rest, np.empty(k), np.empty(k), np.empty(k),
+        np.empty(k), h * of.lower, h * of.upper, of.thread,
+    )  # fmt: skip
+    write_distances(rows, x, of, inverse_mass, h, share)
+    return rows
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def write_distances(
+    rows: DistanceRows, x: Array, of: Distances, inverse_mass: Array, h: float, share: float
+) -> None:
+    """The rows at positions x (n, 3), in place; their bounds stay."""
+    for c in range(len(of.nodes)):
         i, j = of.nodes[c, 0], of.nodes[c, 1]
         d0, d1, d2 = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
         size = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
@@ -72,19 +82,15 @@ def distance_rows(
             s = 1.0 / size
         else:
             w = 0.0  # nodes that coincide have no direction
-        length[c] = size
-        direction[c, 0], direction[c, 1], direction[c, 2] = s * d0, s * d1, s * d2
-        rate, give[c] = _spring(of.stiffness[c], of.damping[c], share, h)
-        wanted[c] = rate * (size - of.rest[c])
-        own[c] = w + give[c] if w > 0.0 else 0.0
-        r[c] = 1.0 / own[c] if w > 0.0 else 0.0
-    return DistanceRows(
-        of.nodes, direction, length, of.rest, wanted, give, own, r, h * of.lower, h * of.upper,
-        of.thread,
-    )  # fmt: skip
+        rows.length[c] = size
+        rows.direction[c, 0], rows.direction[c, 1], rows.direction[c, 2] = s * d0, s * d1, s * d2
+        rate, give = _spring(of.stiffness[c], of.damping[c], share, h)
+        rows.wanted[c], rows.give[c] = rate * (size - of.rest[c]), give
+        rows.w[c] = w + give if w > 0.0 else 0.0
+        rows.r[c] = 1.0 / rows.w[c] if w > 0.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, share: float) -> BendRows:
     k = len(of.nodes)
     gradient, rate = np.empty((k, 4, 3)), np.empty(k)
@@ -103,7 +109,7 @@ def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, share: float) 
     return BendRows(of.nodes, gradient, rate, wanted, give, r, h * of.lower, h * of.upper)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def follow_bends(rows: BendRows, v: Array, h: float) -> None:
     """What is wanted after h with the velocities v (n, 3), the gradients as they are; in place."""
     g = rows.gradient

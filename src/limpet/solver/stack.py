@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from limpet.bodies.particles import ParticleBody
 from limpet.bodies.rigid import RigidBody
@@ -15,7 +16,7 @@ from limpet.constraints.anchor import Anchors, anchor_pairs
 from limpet.constraints.bending import Bends
 from limpet.constraints.inextensible import Distances
 from limpet.constraints.pairs import Pairs, contact_pairs
-from limpet.constraints.soft_rows import bend_rows, distance_rows, follow_bends
+from limpet.constraints.soft_rows import bend_rows, distance_rows, follow_bends, write_distances
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.solver.sweep import Impulses, Rows
 from limpet.solver.sweep_points import Moving, ask, follow, ready
@@ -33,20 +34,42 @@ class TouchMemory:
     @staticmethod
     def of(touches: Sequence[Touches], pairs: Sequence[Pairs], p: Sequence[Array]) -> TouchMemory:
         keys = np.concatenate([t.key for t in touches])
-        world = np.concatenate([np.einsum("ki,kij->kj", q, s.frame) for q, s in zip(p, pairs)])
         order = np.argsort(keys, kind="stable")
-        return TouchMemory(keys[order], world[order])
+        (one, two), (first, rest) = p, pairs
+        return TouchMemory(keys[order], _in_world(one, first.frame, two, rest.frame, order))
 
     def recall(self, touches: Touches, pairs: Pairs) -> Array:
         """(k, 3) in the pairs' frames: zero where nothing is remembered, never a pull."""
         if len(self.keys) == 0 or len(touches) == 0:
             return np.zeros((len(touches), 3))
-        place = np.minimum(np.searchsorted(self.keys, touches.key), len(self.keys) - 1)
-        known = self.keys[place] == touches.key
-        world = np.where(known[:, None], self.impulses[place], 0.0)
-        p = np.einsum("kij,kj->ki", pairs.frame, world)
-        p[:, 0] = np.maximum(p[:, 0], 0.0)
-        return p
+        place = np.searchsorted(self.keys, touches.key)
+        return _recalled(self.keys, self.impulses, touches.key, place, pairs.frame)
+
+
+@njit(cache=True)
+def _in_world(p: Array, frame: Array, q: Array, other: Array, order: Array) -> Array:
+    """(k, 3) impulses p in their frames, then q in the others, in this order."""
+    out = np.empty((len(order), 3))
+    for k in range(len(order)):
+        c = order[k]
+        s, f = (p[c], frame[c]) if c < len(p) else (q[c - len(p)], other[c - len(p)])
+        for i in range(3):
+            out[k, i] = s[0] * f[0, i] + s[1] * f[1, i] + s[2] * f[2, i]
+    return out
+
+
+@njit(cache=True)
+def _recalled(keys: Array, impulses: Array, key: Array, place: Array, frame: Array) -> Array:
+    """(k, 3) in these frames; place (k,): where in `keys` each is, if it is there."""
+    out = np.zeros((len(key), 3))
+    for c in range(len(key)):
+        k = min(place[c], len(keys) - 1)
+        if keys[k] == key[c]:
+            w, f = impulses[k], frame[c]
+            for i in range(3):
+                out[c, i] = f[i, 0] * w[0] + f[i, 1] * w[1] + f[i, 2] * w[2]
+            out[c, 0] = max(out[c, 0], 0.0)
+    return out
 
 
 class Pins(NamedTuple):
@@ -65,12 +88,10 @@ class Poses:
 
     @staticmethod
     def of(bodies: Sequence[RigidBody]) -> Poses:
-        if not bodies:
-            return Poses(np.zeros((0, 3)), np.zeros((0, 3, 3)))
-        return Poses(
-            np.stack([b.centre for b in bodies]),
-            np.stack([quaternion_matrix(b.turn) for b in bodies]),
-        )
+        centre, turn = np.empty((len(bodies), 3)), np.empty((len(bodies), 3, 3))
+        for i, body in enumerate(bodies):
+            centre[i], turn[i] = body.centre, quaternion_matrix(body.turn)
+        return Poses(centre, turn)
 
 
 def moving(
@@ -88,11 +109,12 @@ def moving(
         velocity[i, :3], velocity[i, 3:] = body.v, body.w
         if body.movable:
             inverse_mass[i] = 1.0 / body.mass
-            inverse_inertia[i] = np.linalg.inv(body.world_inertia())
+            inverse_inertia[i] = body.inverse_inertia()
     v = np.concatenate([none, *(s.v for s in soft)])
     mobility = np.concatenate([none[:, 0], *(s.mobility for s in soft)])
-    v[pins.node] = (pins.place - x[pins.node]) / h
-    mobility[pins.node] = 0.0
+    if len(pins.node):
+        v[pins.node] = (pins.place - x[pins.node]) / h
+        mobility[pins.node] = 0.0
     return Moving(v, mobility, velocity, inverse_mass, inverse_inertia)
 
 
@@ -144,7 +166,8 @@ class Stack:
     def again(self, rows: Rows, x: Array, poses: Poses, on: Moving, h: float, share: float) -> Rows:
         """The rows after a part of a step: lengths anew, touches and folds followed."""
         for points in (rows.rigid_contacts, rows.contacts):
-            ask(points, h, share, True)
+            if len(points.wanted):
+                ask(points, h, share, True)
         rigid_held, held = rows.rigid_held, rows.held
         if len(self.rigid_held.node):
             pairs = anchor_pairs(self.rigid_held, x, poses.centre, poses.turn)
@@ -152,8 +175,8 @@ class Stack:
         if len(self.held.node):
             pairs = anchor_pairs(self.held, x, poses.centre, poses.turn)
             held = ready(pairs, on, h, share, False)
-        distances = distance_rows(x, self.distances, on.inverse_mass, h, share)
-        return rows._replace(rigid_held=rigid_held, held=held, distances=distances)
+        write_distances(rows.distances, x, self.distances, on.inverse_mass, h, share)
+        return rows._replace(rigid_held=rigid_held, held=held)
 
     def zeros(self, rigid_touches: int, touches: int) -> Impulses:
         return Impulses(
@@ -169,9 +192,11 @@ def touch_pairs(touches: Touches, x: Array, poses: Poses) -> Pairs:
 
 def follow_rows(rows: Rows, on: Moving, h: float) -> None:
     """Touches and folds after h with the velocities `on`, in place."""
-    follow(rows.rigid_contacts, on, h)
-    follow(rows.contacts, on, h)
-    follow_bends(rows.bends, on.v, h)
+    for points in (rows.rigid_contacts, rows.contacts):
+        if len(points.wanted):
+            follow(points, on, h)
+    if len(rows.bends.r):
+        follow_bends(rows.bends, on.v, h)
 
 
 def _joined_distances(empty: Distances, parts: Sequence[Distances]) -> Distances:

@@ -17,6 +17,7 @@ from numba import njit
 
 from limpet.constraints.soft_rows import BendRows, DistanceRows
 from limpet.solver.sweep_lines import (
+    calm_threads,
     furthest_off,
     give_bends,
     give_distances,
@@ -26,6 +27,7 @@ from limpet.solver.sweep_lines import (
 from limpet.solver.sweep_points import (
     Moving,
     Points,
+    bear_points,
     deepest,
     give_points,
     sweep_points,
@@ -81,20 +83,36 @@ def fade(q: Array, share: float) -> None:
         q[c] = share * q[c] if abs(q[c]) > NOTHING else 0.0
 
 
+@njit(cache=True, error_model="numpy")
 def warm_start(rows: Rows, p: Impulses, on: Moving) -> None:
     """Give the velocities what the guess p amounts to (C eq 36, 37)."""
-    for points, q in (
-        (rows.rigid_held, p.rigid_held),
-        (rows.rigid_contacts, p.rigid_contacts),
-        (rows.held, p.held),
-        (rows.contacts, p.contacts),
-    ):
-        if len(q):
-            give_points(points.pairs, q, on)
-    if len(p.distances):
-        give_distances(rows.distances, p.distances, on.v, on.inverse_mass)
-    if len(p.bends):
-        give_bends(rows.bends, p.bends, on.v, on.inverse_mass)
+    give_points(rows.rigid_held.pairs, p.rigid_held, on)
+    give_points(rows.rigid_contacts.pairs, p.rigid_contacts, on)
+    give_points(rows.held.pairs, p.held, on)
+    give_points(rows.contacts.pairs, p.contacts, on)
+    give_distances(rows.distances, p.distances, on.v, on.inverse_mass)
+    give_bends(rows.bends, p.bends, on.v, on.inverse_mass)
+
+
+@njit(cache=True, error_model="numpy")
+def begin(rows: Rows, p: Impulses, on: Moving, h: float, share: float) -> bool:
+    """Start from a share of the impulses p, in place on both; False if velocities left the finite.
+
+    Rigid bodies among themselves start from all. Directions turn from step to step: with all of the
+    old impulses, rows that two sweeps leave unsolved would gain energy (C 4.6).
+    """
+    fade(p.distances, share)
+    fade(p.bends, share)
+    fade(p.held.reshape(-1), share)
+    fade(p.contacts.reshape(-1), share)
+    warm_start(rows, p, on)
+    calm_threads(rows.distances, p.distances, h, on.v, on.inverse_mass)
+    return _finite(on.v) and _finite(on.rigid_v)
+
+
+@njit(cache=True)
+def _finite(v: Array) -> bool:
+    return np.isfinite(v).all()
 
 
 def reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
@@ -105,6 +123,17 @@ def reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, 
     )  # fmt: skip
     warm_start(rows, p, unit)
     return unit.v, unit.rigid_v
+
+
+@njit(cache=True)
+def rigid_reactions(rows: Rows, p: Impulses, bodies: int) -> Array:
+    """As `reactions`, on the rigid bodies alone: rows of nodes alone do not reach them."""
+    out = np.zeros((bodies, 6))
+    bear_points(rows.rigid_held.pairs, p.rigid_held, out)
+    bear_points(rows.rigid_contacts.pairs, p.rigid_contacts, out)
+    bear_points(rows.held.pairs, p.held, out)
+    bear_points(rows.contacts.pairs, p.contacts, out)
+    return out
 
 
 def sweep(
@@ -124,31 +153,36 @@ def sweep(
     `tolerance` [m/s]. Up to `most` go on while an inextensible edge would end up too far OFF, or
     nodes too DEEP in faces.
     """
-    change, rms = [], []
-    rows_in_all = max(1, sum(q.size for q in p))
-    for turn in range(max(count, most)):
+    size = max(1, sum(q.size for q in p))
+    change, rms = _sweeps(rows, p, on, h, count, rigid, tolerance, most, size)
+    return Swept(len(change), change, rms)
+
+
+@njit(cache=True, error_model="numpy")
+def _sweeps(
+    rows: Rows, p: Impulses, on: Moving, h: float, count: int, rigid: int, tolerance: float,
+    most: int, size: int,
+) -> tuple[Array, Array]:  # fmt: skip
+    """As `sweep`; `size`: of all impulses, for their mean."""
+    turns = max(count, most)
+    change, rms = np.empty(turns), np.empty(turns)
+    done = 0
+    for turn in range(turns):
         if turn >= count and (
             furthest_off(rows.distances, p.distances, h, on.v) <= OFF
             and deepest(rows.contacts, on, h) <= DEEP
         ):
             break
-        parts = []
-        if len(p.rigid_held) + len(p.rigid_contacts):
-            held, touching = (
-                (rows.rigid_held, p.rigid_held),
-                (rows.rigid_contacts, p.rigid_contacts),
-            )
-            parts.append(sweep_rigid(*held, *touching, on, rigid))
-        if len(p.distances):
-            parts.append(sweep_distances(rows.distances, p.distances, h, on.v, on.inverse_mass))
-        if len(p.bends):
-            parts.append(sweep_bends(rows.bends, p.bends, on.v, on.inverse_mass))
-        if len(p.held):
-            parts.append(sweep_points(rows.held, p.held, False, on, False))
-        if len(p.contacts):
-            parts.append(sweep_points(rows.contacts, p.contacts, True, on, False))
-        change.append(max((m for m, _ in parts), default=0.0))
-        rms.append(np.sqrt(sum(s for _, s in parts) / rows_in_all) / h)
-        if change[-1] <= tolerance:
+        m0, s0 = sweep_rigid(
+            rows.rigid_held, p.rigid_held, rows.rigid_contacts, p.rigid_contacts, on, rigid
+        )
+        m1, s1 = sweep_distances(rows.distances, p.distances, h, on.v, on.inverse_mass)
+        m2, s2 = sweep_bends(rows.bends, p.bends, on.v, on.inverse_mass)
+        m3, s3 = sweep_points(rows.held, p.held, False, on, False)
+        m4, s4 = sweep_points(rows.contacts, p.contacts, True, on, False)
+        change[turn] = max(m0, m1, m2, m3, m4)
+        rms[turn] = np.sqrt((s0 + s1 + s2 + s3 + s4) / size) / h
+        done = turn + 1
+        if change[turn] <= tolerance:
             break
-    return Swept(len(change), np.array(change), np.array(rms))
+    return change[:done], rms[:done]

@@ -14,7 +14,7 @@ Array = np.ndarray
 STEADY = 0.06  # h^2 T/(m L) of an edge up to which its tension needs no calming
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) -> float:
     """What row c still asks for [m/s]."""
     i, j = rows.nodes[c, 0], rows.nodes[c, 1]
@@ -24,7 +24,7 @@ def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) ->
     return length_rate(rows.length[c], along, square, h) + rows.wanted[c] + rows.give[c] * p[c]
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -> None:
     """Add the impulse d of row c."""
     i, j = rows.nodes[c, 0], rows.nodes[c, 1]
@@ -38,66 +38,58 @@ def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -
     v[j, 2] += b * n2
 
 
-@njit(cache=True, error_model="numpy")
-def _solve_thread(
-    rows: DistanceRows, s: int, e: int, p: Array, h: float, v: Array, inverse_mass: Array,
-    upper: Array, change: Array,
-) -> bool:  # fmt: skip
-    """Changes of impulse that solve rows s..e-1 together (Thomas); False if out of bounds.
-
-    Neighbours couple by -(n . n')/m of the node between them.
-    """
-    before, last = 0.0, 0.0  # of the row before: coupling over pivot, and change
-    for c in range(s, e):
-        pivot, right, back = 1.0, 0.0, 0.0
-        if rows.w[c] > 0.0:
-            pivot, right = rows.w[c], -_distance_error(rows, c, p, h, v)
-            if c > s and rows.w[c - 1] > 0.0:
-                back = -inverse_mass[rows.nodes[c, 0]] * (
-                    rows.direction[c, 0] * rows.direction[c - 1, 0]
-                    + rows.direction[c, 1] * rows.direction[c - 1, 1]
-                    + rows.direction[c, 2] * rows.direction[c - 1, 2]
-                )
-        if c > s:
-            upper[c - 1] = back * before
-            pivot -= back * upper[c - 1]
-            right -= back * last
-        before = 1.0 / pivot
-        last = right * before
-        change[c] = last
-    for c in range(e - 2, s - 1, -1):
-        change[c] -= upper[c] * change[c + 1]
-    for c in range(s, e):
-        new = p[c] + change[c]
-        if new < rows.lower[c] or new > rows.upper[c]:
-            return False
-    return True
-
-
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_distances(
     rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
 ) -> tuple[float, float]:
+    """Thread by thread: its rows together (Thomas) if that keeps to all bounds, else in turn.
+
+    Neighbours couple by -(n . n')/m of the node between them.
+    """
+    # all in one place: handing over the many arrays of a tuple takes longer than a short thread
+    nodes, n, w, r, thread = rows.nodes, rows.direction, rows.w, rows.r, rows.thread
+    lower, upper = rows.lower, rows.upper
     largest, squares = 0.0, 0.0
-    upper, change = np.empty(len(p)), np.empty(len(p))
-    for t in range(len(rows.thread) - 1):
-        s, e = rows.thread[t], rows.thread[t + 1]
-        together = e - s > 1 and _solve_thread(rows, s, e, p, h, v, inverse_mass, upper, change)
+    factor, change = np.empty(len(p)), np.empty(len(p))
+    for t in range(len(thread) - 1):
+        s, e = thread[t], thread[t + 1]
+        together = e - s > 1
+        before, last = 0.0, 0.0  # of the row before: inverse of its pivot, and change
+        for c in range(s, e if together else s):
+            pivot, right, back = 1.0, 0.0, 0.0
+            if w[c] > 0.0:
+                pivot, right = w[c], -_distance_error(rows, c, p, h, v)
+                if c > s and w[c - 1] > 0.0:
+                    back = -inverse_mass[nodes[c, 0]] * (
+                        n[c, 0] * n[c - 1, 0] + n[c, 1] * n[c - 1, 1] + n[c, 2] * n[c - 1, 2]
+                    )
+            if c > s:
+                factor[c - 1] = back * before
+                pivot -= back * factor[c - 1]
+                right -= back * last
+            before = 1.0 / pivot
+            last = right * before
+            change[c] = last
+        for c in range(e - 2, s - 1, -1):
+            change[c] -= factor[c] * change[c + 1]
+        for c in range(s, e):
+            new = p[c] + change[c]
+            together = together and lower[c] <= new <= upper[c]
         for c in range(s, e):
             if together:
                 d = change[c]
             else:
                 u = _distance_error(rows, c, p, h, v)
-                d = limited.solve_row(rows.r[c], u, p[c], rows.lower[c], rows.upper[c]) - p[c]
+                d = limited.solve_row(r[c], u, p[c], lower[c], upper[c]) - p[c]
             if d != 0.0:
                 p[c] += d
                 squares += d * d
-                largest = max(largest, abs(d) * rows.w[c])
+                largest = max(largest, abs(d) * w[c])
                 _pull(rows, c, d, v, inverse_mass)
     return largest, squares
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def furthest_off(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
     """By what share of its length the worst inextensible row within its bounds is off after h."""
     worst = 0.0
@@ -114,7 +106,7 @@ def furthest_off(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
     return worst
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array) -> None:
     """Let the guessed tension act across threads as it will at the end of the step, in place.
 
@@ -160,7 +152,7 @@ def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass:
             v[i, 0], v[i, 1], v[i, 2] = r0, r1, r2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tuple[float, float]:
     largest, squares = 0.0, 0.0
     g = rows.gradient
@@ -188,13 +180,13 @@ def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tupl
     return largest, squares
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def give_distances(rows: DistanceRows, q: Array, v: Array, inverse_mass: Array) -> None:
     for c in range(len(q)):
         _pull(rows, c, q[c], v, inverse_mass)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def give_bends(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
     g = rows.gradient
     for c in range(len(q)):

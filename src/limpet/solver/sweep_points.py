@@ -38,7 +38,7 @@ class Points(NamedTuple):
 # than what is done with them.
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _push_rigid(
     v: Array, inverse_mass: Array, inverse_inertia: Array, arm: Array, body: int, c: int, side: int,
     p0: float, p1: float, p2: float,
@@ -57,7 +57,7 @@ def _push_rigid(
         )
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _push_nodes(
     v: Array, inverse_mass: Array, first: int, last: int, node: Array, weight: Array, turn: Array,
     frame: Array, c: int, turns: bool, p0: float, p1: float, p2: float,
@@ -71,7 +71,7 @@ def _push_nodes(
         v[i, 2] += m * (s * p2 + frame[c, 0, 2] * along)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _push(
     start: Array, node: Array, weight: Array, turn: Array, rigid: Array, arm: Array, frame: Array,
     v: Array, inverse_mass: Array, rigid_v: Array, rigid_mass: Array, rigid_inertia: Array,
@@ -92,7 +92,7 @@ def _push(
         _push_rigid(rigid_v, rigid_mass, rigid_inertia, arm, b, c, 1, -p0, -p1, -p2)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def give_points(pairs: Pairs, q: Array, on: Moving) -> None:
     """Add impulses q (k, 3), in the pairs' frames, on a and their opposites on b."""
     start, node, weight, turn, rigid, arm, frame, _, _ = pairs
@@ -106,7 +106,27 @@ def give_points(pairs: Pairs, q: Array, on: Moving) -> None:
             )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def bear_points(pairs: Pairs, q: Array, out: Array) -> None:
+    """Add to out (b, 6) [N s, N m s] what impulses q (k, 3) amount to on the rigid bodies."""
+    frame = pairs.frame
+    for c in range(len(q)):
+        p0 = frame[c, 0, 0] * q[c, 0] + frame[c, 1, 0] * q[c, 1] + frame[c, 2, 0] * q[c, 2]
+        p1 = frame[c, 0, 1] * q[c, 0] + frame[c, 1, 1] * q[c, 1] + frame[c, 2, 1] * q[c, 2]
+        p2 = frame[c, 0, 2] * q[c, 0] + frame[c, 1, 2] * q[c, 1] + frame[c, 2, 2] * q[c, 2]
+        for side in range(2):
+            body, sign = pairs.rigid[c, side], 1.0 - 2.0 * side
+            if body >= 0:
+                r0, r1, r2 = pairs.arm[c, side, 0], pairs.arm[c, side, 1], pairs.arm[c, side, 2]
+                out[body, 0] += sign * p0
+                out[body, 1] += sign * p1
+                out[body, 2] += sign * p2
+                out[body, 3] += sign * (r1 * p2 - r2 * p1)
+                out[body, 4] += sign * (r2 * p0 - r0 * p2)
+                out[body, 5] += sign * (r0 * p1 - r1 * p0)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _relative(pairs: Pairs, c: int, on: Moving) -> tuple[float, float, float]:
     """Velocity of a's point seen from b's, world axes."""
     turns = pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0  # nodes on both sides
@@ -139,7 +159,7 @@ def _relative(pairs: Pairs, c: int, on: Moving) -> tuple[float, float, float]:
     return u0, u1, u2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def relative_velocities(pairs: Pairs, on: Moving) -> Array:
     """(k, 3) of a's points seen from b's, world axes."""
     out = np.empty((len(pairs.gap), 3))
@@ -148,7 +168,7 @@ def relative_velocities(pairs: Pairs, on: Moving) -> Array:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_points(
     points: Points, p: Array, touch: bool, on: Moving, backward: bool
 ) -> tuple[float, float]:
@@ -187,7 +207,7 @@ def sweep_points(
     return largest, squares
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def deepest(points: Points, on: Moving, h: float) -> float:
     """[m] How much deeper than they ought the contacts among nodes will be after h, at most."""
     worst = 0.0
@@ -199,7 +219,7 @@ def deepest(points: Points, on: Moving, h: float) -> float:
     return worst
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_rigid(
     held: Points, p_held: Array, touching: Points, p_touching: Array, on: Moving, count: int
 ) -> tuple[float, float]:
@@ -217,13 +237,15 @@ def sweep_rigid(
 
 def ready(pairs: Pairs, on: Moving, h: float, share: float, touch: bool) -> Points:
     """Pairs of points with their compliance, and the velocity that u must cancel."""
+    if len(pairs.gap) == 0:
+        return Points(pairs, np.zeros((0, 3, 3)), np.zeros((0, 3)))
     w = pair_compliance(pairs, on.inverse_mass, on.rigid_inverse_mass, on.rigid_inverse_inertia)
     points = Points(pairs, w, np.empty_like(pairs.gap))
     ask(points, h, share, touch)
     return points
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def ask(points: Points, h: float, share: float, touch: bool) -> None:
     """Write the velocity that u must cancel.
 
@@ -236,7 +258,7 @@ def ask(points: Points, h: float, share: float, touch: bool) -> None:
             points.wanted[c, i] = gap / h if touch and gap > 0.0 else share * gap / h
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def follow(points: Points, on: Moving, h: float) -> None:
     """The gaps of touching points after h with the velocities `on`, in place."""
     for c in range(len(points.wanted)):
