@@ -20,6 +20,7 @@ from limpet.bodies.motion import path as motion
 from limpet.cavity.ring import Ring
 from limpet.geometry.cup import PROFILES, CupProfile, cup
 from limpet.geometry.curved import cropped_cylinder
+from limpet.geometry.shapes import RigidShape
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.report import StepReport
@@ -93,8 +94,18 @@ class Pull:
         return top if top > ADHERES else None
 
 
+def tube_of(trial: Trial) -> RigidShape:
+    """What the cup is pressed on: the upper part of a cylinder, smooth to collision."""
+    width = min(0.04, 1.98 * trial.radius)
+    drop = trial.radius - np.sqrt(trial.radius**2 - 0.25 * width**2)
+    return cropped_cylinder(
+        trial.radius, 0.04, width, drop + 5e-3, sagitta=trial.radius * TURN**2 / 8.0,
+        fine=trial.cup.radius + 1e-3,
+    )  # fmt: skip
+
+
 def pull_off(trial: Trial) -> Pull:
-    """Press the cup on a fixed cylinder till its dome bottoms, hold, pull till it is off."""
+    """Press the cup on a fixed cylinder till its dome is nearly flat, hold, pull till it is off."""
     world = World(friction=trial.friction)
     soft = world.add_soft(
         cup(trial.cup, sectors=trial.sectors, segments=trial.segments),
@@ -107,13 +118,7 @@ def pull_off(trial: Trial) -> Pull:
     end = start + RISE / trial.speed
     stroke = [(0.0, 0.0), (start - HOLD, bottom), (start, bottom), (end, bottom + RISE)]
     world.drive(soft["top"], motion(stroke))
-    width = min(0.04, 1.98 * trial.radius)
-    drop = trial.radius - np.sqrt(trial.radius**2 - 0.25 * width**2)
-    tube = cropped_cylinder(
-        trial.radius, 0.04, width, drop + 5e-3, sagitta=trial.radius * TURN**2 / 8.0,
-        fine=trial.cup.radius + 1e-3,
-    )  # fmt: skip
-    world.add_rigid(tube, 1.0, name="tube", fixed=True)
+    world.add_rigid(tube_of(trial), 1.0, name="tube", fixed=True)
     settings = Settings(ring=trial.ring, sealing=trial.sealing, alarm=6e-5)
     reports: list[StepReport] = []
     top = 0.0
