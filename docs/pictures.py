@@ -265,7 +265,7 @@ def pictures() -> dict[str, Picture]:
         ("fig1-c", "fig1-c.png", "fig1-c.png"),
         ("averaging-c", "averaging-c.png", "averaging-c.png"),
         ("sweeps-c", "sweeps-c.png", "sweeps-c.png"),
-        ("table3", "table3.png", "table3.png"),  # 40 minutes
+        ("table3", "table3.png", "table3.png"),  # 13 minutes
     ):
         key = name if name not in out else f"study-{name}"
         out[key] = Picture((picture,), study(name, drawn, picture), (STUDIES[name].module,))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from limpet.collision.edges import RIDGE
 from limpet.reproduce import table3
 from limpet.reproduce.table3 import MEASURED, Pull, Trial
 
@@ -40,6 +41,29 @@ def test_a_force_too_far_off_at_20_mm_fails_the_claim() -> None:
     assert not table3.run(quiet, made_up({**dry, 20.0: 26.0})).ok
     assert not table3.run(quiet, made_up({**dry, 20.0: 0.2})).ok  # never sealed
     assert table3.run(quiet, made_up({**dry, 25.0: 40.0})).ok  # stated, not claimed
+
+
+def test_a_force_that_follows_the_mesh_fails_the_claim() -> None:
+    dry = {radius: values[1] for radius, values in MEASURED.items()}
+    even = made_up(dry)
+
+    def pull(trial: Trial) -> Pull:
+        p = even(trial)
+        finer = trial.radius == 25e-3 and trial.sectors == table3.FINE.sectors
+        return replace(p, force=1.04 * p.force) if finer else p
+
+    assert not table3.run(quiet, pull).ok
+    assert table3.run(quiet, even).ok
+
+
+def test_the_tube_has_no_ridges_for_the_lip_to_ride_on() -> None:
+    for radius in MEASURED:
+        trial = Trial(radius=1e-3 * radius)
+        tube = table3.tube_of(trial)
+        x = np.unique(tube.points[tube.points[:, 2] > -trial.cup.radius, 0])
+        x = x[np.abs(x) < trial.cup.radius]
+        turns = np.diff(np.arcsin(x / trial.radius))
+        assert turns.max() < RIDGE
 
 
 def test_a_push_that_stops_short_never_seals_on_20_mm() -> None:

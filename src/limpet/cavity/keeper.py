@@ -12,13 +12,14 @@ import numpy as np
 from limpet.cavity.book import AirBook, Trapped
 from limpet.cavity.breath import Breath, breathe
 from limpet.cavity.detect import detect, seal_necks, seal_tractions
+from limpet.cavity.emptied import without_emptied
 from limpet.cavity.gas import Atmosphere
 from limpet.cavity.inherit import hand_on
 from limpet.cavity.leak import vertex_areas, vertex_loads
 from limpet.cavity.limit import ConstantLimit, Seal
 from limpet.cavity.line import Flow
 from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume_and_gradient
-from limpet.cavity.nearness import Nearness, nearness
+from limpet.cavity.nearness import TOUCHING, Nearness, nearness
 from limpet.cavity.notice import changed_groups, contact_pattern, differ, groups
 from limpet.cavity.recess import detect_recesses
 from limpet.cavity.ridges import nearness_on_ridges
@@ -248,6 +249,12 @@ class CavityKeeper:
         carried = c.gradient[np.isin(self.walls.body[c.mesh.support], c.mesh.rings[:, 0])]
         return float(np.linalg.norm(carried.sum(axis=0)))
 
+    def _empty(self, c: Trapped) -> bool:
+        """Whether its air, as it is in the atmosphere, is a film so thin that its walls touch."""
+        if len(c.gradient) == 0:  # not measured yet: it was found just now
+            return False
+        return c.air * self.atmosphere.rt < TOUCHING * self._area(c) * self.atmosphere.pressure
+
     def _pattern(self, near: Nearness, book: AirBook) -> Array:
         known = [c.mesh for c in book.cavities]
         return contact_pattern(self.walls, near, self.sealing, self.lead, known)
@@ -287,6 +294,7 @@ class CavityKeeper:
             if (
                 moved
                 or c.missing > 0
+                or (len(book.cavities) > 1 and self._empty(c))
                 or needs_remesh(c.mesh, x, self.limit if len(line) else BARE * self.limit)
                 or self._counted(c, near) is not c
             ):
@@ -301,10 +309,12 @@ class CavityKeeper:
         """Unite the groups that are due, and hand on the air of their cavities."""
         for name in due:
             mine = [c for c in book.cavities if group[c.mesh.body[0]] == name]
+            empty = [self._empty(c) for c in mine]
+            stay, meshes = without_emptied(self.walls, [c.mesh for c in mine], empty)
             given = (
                 self.walls, x, contacts, self.sealing, self.ring,
-                [c.mesh for c in mine], self.trees, self.lead,
-                [c.pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for c in mine],
+                meshes, self.trees, self.lead,
+                [mine[i].pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for i in stay],
                 np.flatnonzero(group == name).tolist(),
             )  # fmt: skip
             if self.finder is Finder.CLASSIFIER:

@@ -124,6 +124,7 @@ def divide(
     label_t, part_t = _flood(*graph, *covered, touching, closed, home, outside, flat)
     label_z, part_z = _flood(*graph, *covered, closed, closed, home, outside, flat)
     sealed = (part_t | part_z).all(axis=1)
+    open_air = _connected(*graph, ~touching, _ids(outside))
     owner, seal = _claim(
         *graph,
         *covered,
@@ -136,6 +137,7 @@ def divide(
         label_z,
         part_t,
         sealed,
+        open_air,
         ring is Ring.OUTER,
     )
     owner[seal] = NOBODY
@@ -311,6 +313,7 @@ def _claim(
     label_z: Array,
     parted_t: Array,
     sealed: Array,
+    open_air: Array,
     outer: bool,
 ) -> tuple[Array, Array]:
     """The candidate each vertex belongs to (NOBODY: the outside), and the vertices that seal it."""
@@ -325,8 +328,10 @@ def _claim(
         elif label_z[v] >= 0 and sealed[label_z[v]] and not parted_t[label_z[v], b]:
             owner[v] = label_z[v]
         elif outer and home[v] >= 0 and sealed[home[v]] and not covers[home[v], b, other[v]]:
-            # A ring vertex that was inside before stays with its cavity.
+            # A ring vertex that was inside before stays with its cavity, and so does one that the
+            # ring encloses on all sides.
             in_ring = touching[v] if parted_t[home[v], b] else closed[v]
+            in_ring |= closed[v] and not open_air[v]
             owner[v] = home[v] if in_ring else NOBODY
         if owner[v] >= 0:
             queue[last] = v

@@ -87,8 +87,8 @@ STANDARD = CupProfile(
 # 31.5 mm across, for P's table 3, which tells no more of its cup: depth, stem and thicknesses are
 # such that it lets go of a cylinder of radius 50 mm at the force that was measured there.
 NEOPRENE = CupProfile(
-    "neoprene", radius=15.75e-3, depth=7e-3, height=13.5e-3, stem_radius=7e-3,
-    hub_thickness=3.0e-3, lip_thickness=1.6e-3,
+    "neoprene", radius=15.75e-3, depth=7e-3, height=13.5e-3, stem_radius=6e-3,
+    hub_thickness=2.4e-3, lip_thickness=1.6e-3,
 )  # fmt: skip
 # 40 mm across, cast of silicone, for paper A, whose drawing we lack: thick enough that the dome
 # sinks by some mm under A's -6 kPa and does not collapse.
