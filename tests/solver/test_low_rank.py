@@ -86,6 +86,18 @@ def test_a_newton_step_solves_the_linearised_laws(case, mu):
         assert np.abs(left).max() <= 1e-6 * size
 
 
+def test_a_cavity_between_bodies_that_cannot_move_is_solved_in_one_step():
+    """Rows over no coordinate at all: W is zero, and the gas law says the pressure outright."""
+    p = random_problem(np.random.default_rng(3), 0, 2, 0.5)
+    none = Reduced(np.zeros(3, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 0)))
+    p = replace(p, w=LowRank(none, np.zeros(2)), give=np.zeros(2))
+    solution = solve_by_newton(p, np.zeros(2), NEWTON)
+    assert (solution.converged, solution.iterations, solution.sweeps) == (True, 1, 0)
+    volume, product, _, around, exponent = p.data.T[:5]
+    expected = np.minimum(product / (volume + p.h * p.free) ** exponent, p.data[:, 2]) - around
+    np.testing.assert_allclose(solution.multipliers, expected, rtol=1e-12)
+
+
 def test_the_laws_hold_for_what_is_found():
     """Random redundant contacts are hard: Newton fails with some, as it does with the matrix."""
     rng, found = np.random.default_rng(5), 0

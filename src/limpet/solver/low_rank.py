@@ -133,22 +133,20 @@ def _step(first, column, value, s, own, start, phi, d_lam, d_u, active):
                     if factor != 0.0:
                         for q in range(first[f + j], first[f + j + 1]):
                             line[place[column[q]]] += factor * value[q]
-    if m == 0:
-        return step
-    part = np.empty((m, m))
-    for i in range(m):
-        line = s[index[i]]
-        for j in range(m):
-            part[i, j] = line[index[j]]
-    matrix = np.dot(part, c)
-    for i in range(m):
-        matrix[i, i] += 1.0
-    solved = np.linalg.solve(matrix, np.dot(part, right))
-    y = np.zeros(size)
-    for i in range(m):
-        y[index[i]] = solved[i]
-    moved = np.zeros(n)
-    _times(first, column, value, y, moved)
+    y, moved = np.zeros(size), np.zeros(n)
+    if m > 0:
+        part = np.empty((m, m))
+        for i in range(m):
+            line = s[index[i]]
+            for j in range(m):
+                part[i, j] = line[index[j]]
+        matrix = np.dot(part, c)
+        for i in range(m):
+            matrix[i, i] += 1.0
+        solved = np.linalg.solve(matrix, np.dot(part, right))
+        for i in range(m):
+            y[index[i]] = solved[i]
+        _times(first, column, value, y, moved)
     for b in range(len(start) - 1):
         f, e = start[b], start[b + 1]
         if active[f]:

@@ -25,6 +25,7 @@ from limpet.solver.low_rank import LowRankSystem
 Array = np.ndarray
 
 DEEPEST, SHALLOWEST = 10.0, 1.05  # cuts of the softening from one to the next
+AT_REST = 1e-3  # of the tolerance: a guess so good is what was found before, and nothing moves
 ROUGHLY = 1e5  # times the tolerance will do on the way
 
 
@@ -55,13 +56,18 @@ class _Path:
 def _newton(
     system: DenseSystem | LowRankSystem, lam: Array, tolerance: float, max_steps: int
 ) -> _Path:
-    """Full steps from lam, until the tolerance is met."""
+    """Full steps from lam, until the tolerance is met.
+
+    A guess that just meets it would err the same way in every step; one step of Newton's makes it
+    exact. So it must be better than that.
+    """
     best, best_residual = lam, np.inf
     for count in range(max_steps + 1):
         at = linearise(system.problem, system.blocks, lam, system.velocities(lam))
         if at.residual < best_residual:
             best, best_residual = lam, at.residual
-        if at.residual <= tolerance or count == max_steps or not np.isfinite(at.residual):
+        enough = tolerance if count else AT_REST * tolerance
+        if at.residual <= enough or count == max_steps or not np.isfinite(at.residual):
             break
         lam = lam + system.step(at)
     return _Path(lam, at.residual, count, best, best_residual)
