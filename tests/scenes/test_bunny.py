@@ -17,9 +17,8 @@ WEIGHT = (0.147 + 0.020) * GRAVITY  # [N] with the cup
 
 
 def test_it_hangs_by_its_back() -> None:
-    lift = run(
-        "bunny", h="20 ms", push_time="0.3 s", hold="0.1 s", speed="50 mm/s", duration="1.16 s"
-    )
+    # till the stem stops: from 50 mm/s that shakes it off, from the scene's 10 mm/s it does not
+    lift = run("bunny", h="20 ms", push_time="0.3 s", hold="0.1 s", speed="50 mm/s", duration="1 s")
     assert_sound(lift)
     bunny, ground = lift.simulation.bodies[1:]
     floor = ground.surface_positions()[:, 2].max()

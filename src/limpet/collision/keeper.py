@@ -19,9 +19,8 @@ from limpet.collision.edges import kept_rows
 
 Array = np.ndarray
 
-# [m] A vertex deeper than this after a step was missed by detection, and edges have come to cross
-# within it. Edges that may cross further rock: what one step lets in the next throws out.
-OVERLAP = 5e-6
+OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
+CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
 SOON = 3e-5  # [m] contacts that come this near if nothing accelerates are solved for from the start
 CLOSED = 1e-13  # [m] of overlap in the linear prediction that is round-off
 
@@ -95,7 +94,7 @@ class ContactKeeper:
 
     def crossed(self, known: Contacts, after: Contacts, x: Array) -> Contacts:
         """Edges that came to cross within the step, as they meet after it, with their gap at x."""
-        deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -OVERLAP))
+        deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
         if len(deep) == 0:
             return deep
         new = deep.take(~self.among(deep, known))

@@ -24,7 +24,7 @@ from limpet.solver.low_rank import LowRankSystem
 
 Array = np.ndarray
 
-DEEPEST, SHALLOWEST = 10.0, 1.05  # cuts of the softening from one to the next
+DEEPEST, SHALLOWEST = 6.0, 1.05  # cuts of the softening from one to the next
 AT_REST = 1e-3  # of the tolerance: a guess so good is what was found before, and nothing moves
 ROUGHLY = 1e5  # times the tolerance will do on the way
 
