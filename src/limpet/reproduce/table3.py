@@ -175,6 +175,8 @@ OTHERS: tuple[tuple[str, Trial], ...] = (
     ("hub 2 mm, stops 0.75 mm short", replace(
         FAST, beyond=-0.75e-3, cup=replace(CUP, hub_thickness=2e-3))),
     ("hub 2.7 mm", replace(FAST, cup=replace(CUP, hub_thickness=2.7e-3))),
+    ("hub 1.4 mm, lip 1.3 mm, till the middle touches", replace(
+        FAST, beyond=0.0, cup=replace(CUP, hub_thickness=1.4e-3, lip_thickness=1.3e-3))),
 )  # fmt: skip
 
 # One thing at a time, from the first trial of the same radius.
@@ -286,7 +288,7 @@ def _dependence(varied: list[tuple[str, Pull]]) -> Table:
         tuple(rows),
         (
             "No peak: it never sealed, or let go at once.",
-            "The last three of each radius: other cups and pushes that hold as much at 50 mm.",
+            "The last four of each radius: other cups and pushes that hold as much at 50 mm.",
         ),
     )
 
