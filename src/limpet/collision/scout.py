@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from limpet.collision.collider import Collider
 from limpet.collision.contacts import Contacts
 from limpet.collision.detect import closing_speeds, collider, detect
 from limpet.collision.forms import FormPairs, Parts, touches_on_forms
-from limpet.collision.primitives import BALL, HALF_SPACE, Primitive
+from limpet.collision.primitives import BALL, HALF_SPACE, Primitive, box_round
 from limpet.collision.sheet_pairs import Side, sheet_touches
 from limpet.collision.sheets import Sheet, sheet_of
 from limpet.collision.touches import Touches, touches_of
@@ -180,29 +179,16 @@ def _may_meet(
 
     This is had from the vertices at once, and most often there is nothing else to look for.
     """
-    box = np.empty((len(places), 7))
+    middle, half, fast = np.empty((len(places), 3)), np.empty((len(places), 3)), {}
     for i in {i for pair in pairs for i in pair}:
-        _box(places[i].x, places[i].v, box[i])
-    return [(a, b) for a, b in pairs if not _boxes_apart(box[a], box[b], margin, h)]
+        at = places[i]
+        fast[i] = box_round(at.x, at.v, 0, len(at.x), middle[i], half[i])
 
+    def apart(a: int, b: int) -> bool:
+        between = np.abs(middle[a] - middle[b]) - half[a] - half[b]
+        return bool(between.max() > margin + h * (fast[a] + fast[b]))
 
-@njit(cache=True)
-def _box(x: Array, v: Array, out: Array) -> None:
-    """Lower and upper corner of the vertices, and their largest speed, to out (7,)."""
-    out[:3], out[3:6], fast = np.inf, -np.inf, 0.0
-    for i in range(len(x)):
-        for d in range(3):
-            out[d], out[3 + d] = min(out[d], x[i, d]), max(out[3 + d], x[i, d])
-        fast = max(fast, v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2)
-    out[6] = np.sqrt(fast)
-
-
-@njit(cache=True)
-def _boxes_apart(a: Array, b: Array, margin: float, h: float) -> bool:
-    far, apart = margin + h * (a[6] + b[6]), False
-    for d in range(3):
-        apart = apart or a[d] > b[3 + d] + far or b[d] > a[3 + d] + far
-    return apart
+    return [(a, b) for a, b in pairs if not apart(a, b)]
 
 
 def _round(part: Part) -> float:
