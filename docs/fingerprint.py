@@ -17,8 +17,8 @@ SOURCE = Path(__file__).parents[1] / "src"
 LISTS = {
     "limpet",
     "limpet.scenes.registry",
-    "limpet.reproduce.registry",
-    "limpet.geometry.catalogue",
+    "limpet.studies.registry",
+    "limpet.shapes",
 }
 
 

@@ -31,8 +31,8 @@ from limpet.record.run import record_run
 from limpet.record.run_folder import film_step
 from limpet.record.summary import Summary, summarise
 from limpet.report import SectionFrame
-from limpet.reproduce.registry import STUDIES
 from limpet.scenes import registry
+from limpet.studies.registry import STUDIES
 from limpet.viewer.render import render_run
 
 IMAGES = Path(__file__).parent / "images"
@@ -228,7 +228,7 @@ class Picture:
         return fingerprint(self.modules, *self.told)
 
 
-DRAWN = ("limpet.simulation", "limpet.record.picture", "limpet.record.summary")
+DRAWN = ("limpet.engine.simulation", "limpet.record.picture", "limpet.record.summary")
 
 
 def pictures() -> dict[str, Picture]:
@@ -268,7 +268,7 @@ def pictures() -> dict[str, Picture]:
         ("table3", "table3.png", "table3.png"),  # 13 minutes
     ):
         key = name if name not in out else f"study-{name}"
-        out[key] = Picture((picture,), study(name, drawn, picture), (STUDIES[name].module,))
+        out[key] = Picture((picture,), study(name, drawn, picture), (f"limpet.studies.{STUDIES[name].module}",))
     return out
 
 

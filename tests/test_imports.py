@@ -16,27 +16,22 @@ ROOT = Path(limpet.__file__).parent
 BASE = ("errors", "units", "report", "clock")
 ORDER = (
     ("geometry", "linalg"),
-    ("elements",),
-    ("bodies",),
-    ("collision",),
+    ("meshing",),
+    ("shapes",),
+    ("dynamics",),
+    ("contact",),
+    ("fem",),
+    ("rigid",),
+    ("particles",),
     ("cavity",),
     ("pressure_field",),
-    ("constraints",),
     ("solver",),
-    ("assembly",),
-    ("constrained",),
-    ("swept",),
-    ("specs",),
-    ("pairing",),
-    ("world", "settings"),
-    ("response", "controls", "guests"),
-    ("views",),
-    ("simulation",),
+    ("model",),
+    ("engine",),
     ("scenes",),
     ("record",),
     ("viewer",),
-    ("bench", "reproduce"),
-    ("console",),
+    ("studies",),
     ("cli",),
     ("__main__",),
 )
@@ -88,10 +83,10 @@ def test_the_check_sees_every_kind_of_import(tmp_path, monkeypatch):
     file.parent.mkdir(parents=True)
     file.write_text(
         "from typing import TYPE_CHECKING\n"
-        "import limpet.cli\nfrom limpet.solver import a\nfrom limpet import bodies\n"
+        "import limpet.cli.commands\nfrom limpet.solver import a\nfrom limpet import bodies\n"
         "from ..record import b\nfrom .. import cavity\nfrom . import surface\n"
         "def f():\n    from limpet.scenes.registry import c\n"
-        "if TYPE_CHECKING:\n    from limpet.simulation import World\n"
+        "if TYPE_CHECKING:\n    from limpet.engine.simulation import World\n"
     )
     rooms = {"cli", "solver", "bodies", "record", "cavity", "geometry", "scenes"}
     assert runtime_imports(file) == rooms
@@ -99,7 +94,7 @@ def test_the_check_sees_every_kind_of_import(tmp_path, monkeypatch):
 
 def test_help_needs_no_heavy_library():
     code = (
-        "import sys, limpet.cli;"
+        "import sys, limpet.cli.commands;"
         "heavy = {'numba', 'scipy', 'numpy', 'matplotlib', 'manifold3d'} & set(sys.modules);"
         "sys.exit(str(heavy) if heavy else 0)"
     )

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from limpet.geometry.shapes import SoftShape
+from limpet.engine.simulation import Simulation
+from limpet.geometry.shape import SoftShape
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 HERE = Path(__file__).parent
 MASS = 1e-6  # [kg]

@@ -1,7 +1,7 @@
 """CalculiX decks: the standard cup in section, pushed on a rigid plate; and a patch test.
 
 The section is meshed with 8-node quadrilaterals between the profile's own curves, the stem on the
-wall inside stem_radius, as the cup of limpet.geometry.cup, with axisymmetric elements instead of
+wall inside stem_radius, as the cup of limpet.shapes.cups, with axisymmetric elements instead of
 sectors. Lengths in a deck are in mm, forces in N, stresses in MPa.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.geometry.cup import STANDARD, CupProfile
+from limpet.shapes.cups import STANDARD, CupProfile
 
 Array = np.ndarray
 

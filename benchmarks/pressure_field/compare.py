@@ -14,10 +14,18 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from limpet.bench.drake import DrakePair, as_drake
-from limpet.bench.things import Ball, Brick, RigidMesh, Tets, Thing, rigid_mug, soft_mug
 from limpet.pressure_field.primitives import box, capsule, cylinder, icosphere, sphere
 from limpet.pressure_field.surface import Pose, contact_surface
+from limpet.studies.bench.drake import DrakePair, as_drake
+from limpet.studies.bench.test_objects import (
+    Ball,
+    Brick,
+    RigidMesh,
+    Tets,
+    Thing,
+    rigid_mug,
+    soft_mug,
+)
 
 HERE: Pose = (np.eye(3), np.zeros(3))
 BRICK = Brick((0.1, 0.12, 0.08), 2e7)

@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from limpet.cli import app as limpet
+from limpet.cli.commands import app as limpet
 
 
 def commands() -> dict[str, Any]:

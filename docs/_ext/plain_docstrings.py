@@ -19,7 +19,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 import limpet
-from limpet.geometry import catalogue as shapes
+from limpet import shapes as shapes
 
 # Records that a user writes down; of the others, which Limpet hands out, no one needs the call.
 MADE_BY_USERS = {*limpet.__all__, *shapes.__all__} - {"State"}

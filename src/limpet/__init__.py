@@ -11,51 +11,51 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from limpet import swept
-    from limpet.bodies import motion
-    from limpet.bodies.material import Fem, Material
-    from limpet.cavity.breath import Breath
-    from limpet.cavity.gas import Atmosphere
-    from limpet.cavity.limit import ConstantLimit, ElasticEnergy, TractionPath
-    from limpet.cavity.line import Line, Pump, Regulator, Valve
-    from limpet.cavity.ring import Ring
+    from limpet import particles as swept
+    from limpet import shapes as shapes
+    from limpet.cavity.gas.atmosphere import Atmosphere
+    from limpet.cavity.gas.exchange import Breath
+    from limpet.cavity.gas.limit import ConstantLimit, ElasticEnergy, TractionPath
+    from limpet.cavity.gas.vacuum_line import Line, Pump, Regulator, Valve
+    from limpet.cavity.seal.boundary import Ring
+    from limpet.dynamics import motion
+    from limpet.engine.simulation import Simulation, State
     from limpet.errors import LimpetError
-    from limpet.geometry import catalogue as shapes
+    from limpet.fem.material import Fem, Material
     from limpet.geometry.hausdorff import hausdorff
+    from limpet.model.settings import Settings
+    from limpet.model.world import World
     from limpet.pressure_field import catalogue as fields
-    from limpet.settings import Settings
-    from limpet.simulation import Simulation, State
     from limpet.solver.gauss_seidel import SweepSettings
     from limpet.solver.newton import NewtonSettings
-    from limpet.world import World
 
 _NAMES = {
-    "Atmosphere": "limpet.cavity.gas",
-    "Breath": "limpet.cavity.breath",
-    "ConstantLimit": "limpet.cavity.limit",
-    "ElasticEnergy": "limpet.cavity.limit",
+    "Atmosphere": "limpet.cavity.gas.atmosphere",
+    "Breath": "limpet.cavity.gas.exchange",
+    "ConstantLimit": "limpet.cavity.gas.limit",
+    "ElasticEnergy": "limpet.cavity.gas.limit",
     "LimpetError": "limpet.errors",
-    "Fem": "limpet.bodies.material",
-    "Line": "limpet.cavity.line",
-    "Material": "limpet.bodies.material",
+    "Fem": "limpet.fem.material",
+    "Line": "limpet.cavity.gas.vacuum_line",
+    "Material": "limpet.fem.material",
     "NewtonSettings": "limpet.solver.newton",
-    "Pump": "limpet.cavity.line",
-    "Regulator": "limpet.cavity.line",
-    "Ring": "limpet.cavity.ring",
-    "Settings": "limpet.settings",
-    "Simulation": "limpet.simulation",
-    "State": "limpet.simulation",
+    "Pump": "limpet.cavity.gas.vacuum_line",
+    "Regulator": "limpet.cavity.gas.vacuum_line",
+    "Ring": "limpet.cavity.seal.boundary",
+    "Settings": "limpet.model.settings",
+    "Simulation": "limpet.engine.simulation",
+    "State": "limpet.engine.simulation",
     "SweepSettings": "limpet.solver.gauss_seidel",
-    "TractionPath": "limpet.cavity.limit",
-    "Valve": "limpet.cavity.line",
-    "World": "limpet.world",
+    "TractionPath": "limpet.cavity.gas.limit",
+    "Valve": "limpet.cavity.gas.vacuum_line",
+    "World": "limpet.model.world",
     "hausdorff": "limpet.geometry.hausdorff",
 }
 _MODULES = {
     "fields": "limpet.pressure_field.catalogue",
-    "motion": "limpet.bodies.motion",
-    "shapes": "limpet.geometry.catalogue",
-    "swept": "limpet.swept",
+    "motion": "limpet.dynamics.motion",
+    "shapes": "limpet.shapes",
+    "swept": "limpet.particles",
 }
 
 __all__ = [

@@ -1,5 +1,5 @@
 """`python -m limpet` is `limpet`."""
 
-from limpet.cli import main
+from limpet.cli.commands import main
 
 main()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from limpet.cavity.mesh import Walls, join_walls
-from limpet.collision.contacts import Contacts
-from limpet.collision.detect import collider
-from limpet.collision.detect import detect as detect_contacts
+from limpet.contact.contacts import Contacts
+from limpet.contact.detect import collider
+from limpet.contact.detect import detect as detect_contacts
 from limpet.geometry.surface import surface_topology
 
 # Radius and height [m] from the inner apex to the outer one: a dome with a flat rim, three rings of

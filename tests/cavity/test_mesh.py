@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.cavity.detect import detect
+from limpet.cavity.find.union_search import detect
 from limpet.cavity.mesh import (
     areas,
     centre,
@@ -15,7 +15,7 @@ from limpet.cavity.mesh import (
     volume,
     volume_and_gradient,
 )
-from limpet.cavity.ring import Ring
+from limpet.cavity.seal.boundary import Ring
 
 
 @pytest.fixture(params=[Ring.OUTER, Ring.INNER, Ring.MIDDLE, 0.3])

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from limpet import cli
+from limpet.cli import commands as cli
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(

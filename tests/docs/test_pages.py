@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 
 import limpet
-from limpet.bench.registry import BENCHMARKS
-from limpet.cli import app
-from limpet.reproduce.registry import STUDIES
+from limpet.cli.commands import app
 from limpet.scenes.registry import scenes
+from limpet.studies.registry import BENCHMARKS, STUDIES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import limpet as lp
-from limpet.geometry.files import load_scan
 from limpet.geometry.hausdorff import samples
-from limpet.geometry.objects import can
-from limpet.geometry.shapes import RigidShape
+from limpet.geometry.shape import RigidShape
+from limpet.meshing.files import load_scan
+from limpet.shapes.objects import can
 
 
 def moved(shape, by):

@@ -11,9 +11,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from limpet.bench import drake
-from limpet.bench.things import Ball, Brick, own_body, rigid_mug, soft_mug
 from limpet.pressure_field.surface import contact_surface
+from limpet.studies.bench import drake
+from limpet.studies.bench.test_objects import Ball, Brick, own_body, rigid_mug, soft_mug
 
 from .kit import HERE
 

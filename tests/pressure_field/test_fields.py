@@ -7,7 +7,7 @@ import pytest
 
 from limpet.errors import LimpetError, MeshError
 from limpet.geometry.rotation import rotation_matrix
-from limpet.geometry.tetrahedra import tet_volumes
+from limpet.meshing.tetrahedra import tet_volumes
 from limpet.pressure_field.extents import distance_extent, laplace_extent, refine_walls
 from limpet.pressure_field.fields import half_space, pressure_field, rigid_surface
 from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, PRESSURES, SLOPE

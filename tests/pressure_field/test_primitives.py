@@ -7,7 +7,7 @@ import pytest
 
 from limpet.errors import LimpetError
 from limpet.geometry.surface import surface_topology
-from limpet.geometry.tetrahedra import tet_volumes
+from limpet.meshing.tetrahedra import tet_volumes
 from limpet.pressure_field.fields import surface_triangles
 from limpet.pressure_field.primitives import box, capsule, cylinder, icosphere, sphere
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
-from limpet.geometry.shapes import box as surface_box
 from limpet.pressure_field.fields import half_space, pressure_field, rigid_surface
 from limpet.pressure_field.primitives import box, cylinder
 from limpet.pressure_field.surface import contact_surface
@@ -21,6 +20,7 @@ from limpet.pressure_field.wrench import (
     with_smooth_gradients,
     wrench,
 )
+from limpet.shapes.boxes import box as surface_box
 
 from .kit import HERE, ball, brick, pose, rigid_ball, rod
 

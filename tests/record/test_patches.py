@@ -7,8 +7,8 @@ import pytest
 
 import limpet as lp
 from limpet.pressure_field.surface import joined_triangles
-from limpet.record.film import Camera, read
-from limpet.record.moment import look, seen
+from limpet.record.frame import look, seen
+from limpet.record.frames import Camera, read
 from limpet.record.vtkhdf import FrameWriter
 
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from limpet.bench.registry import BENCHMARKS
 from limpet.errors import LimpetError
 from limpet.record.table import Result, Table, find_study, show_cell
-from limpet.reproduce.registry import STUDIES
+from limpet.studies.registry import BENCHMARKS, STUDIES
 
 TABLE = Table(
     "Times",
@@ -78,4 +77,4 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
 def test_the_nearest_study_is_suggested():
     with pytest.raises(LimpetError, match=r"bench 'grund': .*did you mean 'ground'"):
         find_study("bench", BENCHMARKS, "grund")
-    assert find_study("reproduce", STUDIES, "robustness").module == "limpet.reproduce.robustness"
+    assert find_study("reproduce", STUDIES, "robustness").module == "reproduce.robustness"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from limpet.engine.simulation import Simulation
 from limpet.report import StepReport
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 GRAVITY = 9.81  # [m/s^2]
 

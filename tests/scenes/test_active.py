@@ -7,8 +7,8 @@ import pytest
 from tests.scenes.runs import assert_sound, run
 
 from limpet.errors import LimpetError
-from limpet.reproduce.fig8 import pull
 from limpet.scenes.registry import load
+from limpet.studies.reproduce.fig8 import pull
 
 SMALL = {"sectors": 8, "segments": 4}
 PULL_OFF = 4.07  # [N] of the small mesh at 4 kPa, at h = 2.5 ms

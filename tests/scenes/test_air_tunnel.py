@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.geometry.cup import STANDARD
 from limpet.scenes.air_tunnel import AirTunnelParameters, scaled
 from limpet.scenes.registry import load
+from limpet.shapes.cups import STANDARD
 
 QUICK = {
     "h": "20 ms", "push_time": "0.2 s", "hold": "0.04 s", "speed": "40 mm/s", "rise": "5 mm",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.bodies.rigid import RigidBody
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_vector
-from limpet.geometry.threads import bolt, nut
+from limpet.rigid.rigid_body import RigidBody
+from limpet.shapes.screw_threads import bolt, nut
 
 from .runs import run
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
-from limpet.geometry import solids
 from limpet.scenes.registry import load
+from limpet.shapes import solids
 
 from .runs import GRAVITY, assert_sound, run
 
@@ -44,7 +44,7 @@ def test_it_stands_still_until_the_cup_comes() -> None:
 
 
 def test_without_the_scan_one_line_says_what_to_install(monkeypatch) -> None:
-    monkeypatch.setattr("limpet.geometry.tetrahedra.find_spec", lambda name: None)
+    monkeypatch.setattr("limpet.meshing.tetrahedra.find_spec", lambda name: None)
     solids._bunny_scan.cache_clear()
     with pytest.raises(LimpetError, match=r"^the bunny needs the package pymeshfix: pip install"):
         load("bunny", {})

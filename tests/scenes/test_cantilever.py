@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from limpet.bodies.settle import settle
 from limpet.errors import LimpetError
+from limpet.fem.statics import settle
 from limpet.record.history import read_history
 from limpet.record.run import record_run
-from limpet.reproduce.elastica import Beam, bend
 from limpet.scenes.registry import load
+from limpet.studies.reproduce.elastica import Beam, bend
 
 
 def rest(**parameters: object) -> float:

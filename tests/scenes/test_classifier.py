@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
+from limpet.model.settings import Settings
 from limpet.scenes.registry import load
-from limpet.settings import Settings
 
 from .runs import assert_sound, run
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from limpet.engine.simulation import Simulation
 from limpet.errors import LimpetError
-from limpet.geometry.curved import plate_with_groove, plate_with_hole, rod
-from limpet.geometry.shapes import RigidShape
+from limpet.geometry.shape import RigidShape
 from limpet.report import StepReport
 from limpet.scenes.ground import GroundParameters, cup_over
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
+from limpet.shapes.curved import plate_with_groove, plate_with_hole, rod
 
 COARSE = {"h": "20 ms", "push_time": "0.4 s", "hold": "0.1 s", "speed": "10 mm/s"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limpet.geometry.nets import grid_edges
+from limpet.particles.meshes import grid_edges
 from limpet.scenes.draped import draped
 from limpet.scenes.jellies import jellies
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.geometry.nets import edge_lengths
+from limpet.particles.meshes import edge_lengths
 from limpet.scenes.registry import load
 
 from .runs import GRAVITY, Run

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.bodies.rigid import RigidBody
 from limpet.geometry.rotation import rotation_vector
+from limpet.rigid.rigid_body import RigidBody
 
 from .runs import GRAVITY, run
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from limpet.engine.simulation import Simulation
+from limpet.model.settings import Settings
 from limpet.report import StepReport
 from limpet.scenes.registry import load
-from limpet.settings import Settings
-from limpet.simulation import Simulation
 from limpet.solver.gauss_seidel import SweepSettings
 
 PUSHED, PULLED = 0.5, 0.7  # [s] end of the push, start of the pull

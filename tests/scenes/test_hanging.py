@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.bodies.material import Material
 from limpet.errors import LimpetError
-from limpet.geometry.bricks import cantilever
+from limpet.fem.material import Material
+from limpet.model.world import World
 from limpet.scenes.registry import load
-from limpet.world import World
+from limpet.shapes.beams import cantilever
 
 
 def watched(scene_name: str, steps: int, **parameters: object) -> list[dict[str, float]]:

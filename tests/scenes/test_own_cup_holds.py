@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from limpet.geometry.cup import cup
-from limpet.geometry.export import save_mesh
+from limpet.meshing.export import save_mesh
 from limpet.record.run import record_run
 from limpet.scenes.registry import load, read_scene_file
+from limpet.shapes.cups import cup
 
 TEXT = """
 scene = "ground"

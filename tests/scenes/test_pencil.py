@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.bodies.rigid import RigidBody
+from limpet.engine.simulation import Simulation
 from limpet.geometry.rotation import rotation_vector
+from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import load
-from limpet.simulation import Simulation
 
 from .runs import GRAVITY, run
 

@@ -91,7 +91,7 @@ def test_an_unknown_scene_is_answered_with_the_nearest():
 def test_listing_imports_neither_numba_nor_the_simulation():
     code = (
         "import sys; from limpet.scenes.registry import scenes; assert 'ground' in scenes();"
-        "heavy = {'numba', 'scipy', 'matplotlib', 'limpet.simulation'} & set(sys.modules);"
+        "heavy = {'numba', 'scipy', 'matplotlib', 'limpet.engine.simulation'} & set(sys.modules);"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
-from limpet.geometry.nets import edge_lengths, rope
-from limpet.reproduce.averaging_c import atwood
+from limpet.particles.meshes import edge_lengths, rope
 from limpet.scenes.registry import load
 from limpet.scenes.rope import THICKNESS, Hung, over_the_wheel, roped
+from limpet.studies.reproduce.averaging_c import atwood
 
 from .runs import GRAVITY, run
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
-from limpet.geometry.cup import cup
-from limpet.geometry.export import save_mesh
-from limpet.geometry.shapes import box
+from limpet.meshing.export import save_mesh
 from limpet.record.run import record_run
 from limpet.record.run_folder import scene_toml
 from limpet.scenes.registry import load, read_scene_file
+from limpet.shapes.boxes import box
+from limpet.shapes.cups import cup
 
 LINES = """
 inner = [["0 mm", "4.5 mm"], ["6 mm", "4 mm"], ["12 mm", "2.4 mm"], ["17.5 mm", "0 mm"]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limpet.constraints.problem import CONTACT, DATA, GAS, Problem
+from limpet.solver.problem import CONTACT, DATA, GAS, Problem
 
 P_ATM = 101325.0
 H = 0.01

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import limpet.response as response
-from limpet.bodies.reduced import Reduced
-from limpet.constraints.problem import LowRank
+import limpet.solver.constraint_solver as response
+from limpet.engine.simulation import Simulation
+from limpet.linalg.reduced_compliance import Reduced
+from limpet.model.settings import Settings
 from limpet.scenes.registry import load
-from limpet.settings import Settings
-from limpet.simulation import Simulation
 from limpet.solver.dense import DenseSystem
 from limpet.solver.gauss_seidel import SweepSettings, solve_by_sweeps
 from limpet.solver.linearised import linearise
 from limpet.solver.low_rank import LowRankSystem, _invert
 from limpet.solver.newton import NewtonSettings, solve_by_newton
+from limpet.solver.problem import LowRank
 
 from .conftest import H, check_laws, random_problem
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from limpet.bodies.contract import Rows
-from limpet.bodies.rigid import RigidBody
-from limpet.constraints.rows import contact_rows, tangents
-from limpet.geometry.shapes import box
+from limpet.contact.rows import contact_rows, tangents
+from limpet.dynamics.body import Rows
+from limpet.rigid.rigid_body import RigidBody
+from limpet.shapes.boxes import box
 from limpet.solver.gauss_seidel import SweepSettings, residual, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
 

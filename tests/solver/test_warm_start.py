@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limpet.collision.contacts import (
+from limpet.contact.contacts import (
     EDGE_EDGE,
     FACE_VERTEX,
     VERTEX_FACE,

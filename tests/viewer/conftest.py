@@ -25,7 +25,7 @@ def small():
 @pytest.fixture(scope="session")
 def filmed(small):
     """Records the ground scene into a folder, for so long, with so many moments at most."""
-    from limpet.record.film import Camera
+    from limpet.record.frames import Camera
     from limpet.scenes.registry import load
 
     def film(folder, duration, most):

@@ -9,9 +9,9 @@ import urllib.request
 
 import pytest
 
-import limpet.cli
+import limpet.cli.commands
 
-COMMANDS = [c.name or c.callback.__name__ for c in limpet.cli.app.registered_commands]
+COMMANDS = [c.name or c.callback.__name__ for c in limpet.cli.commands.app.registered_commands]
 PROGRAM = [sys.executable, "-m", "limpet"]
 
 
@@ -38,7 +38,7 @@ def test_wrong_words_are_one_line_and_status_2(words, why):
 def test_without_the_extra_view_says_what_to_install():
     code = (
         "import sys; sys.modules['starlette'] = sys.modules['uvicorn'] = None;"
-        "sys.argv = ['limpet', 'view', 'ground']; import limpet.cli; limpet.cli.main()"
+        "sys.argv = ['limpet', 'view', 'ground']; from limpet.cli.commands import main; main()"
     )
     done = limpet_(code=code)
     assert done.returncode == 2 and "pip install 'limpet[view]'" in done.stderr

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import limpet as lp
-from limpet.record.film import Camera
+from limpet.record.frames import Camera
 from limpet.viewer.page_files import three_path
 from limpet.viewer.replay import write_replay
 from limpet.viewer.server import BUSY

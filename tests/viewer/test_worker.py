@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import limpet as lp
-from limpet.record.moment import COLOURS, FIGURES, look, seen
+from limpet.record.frame import COLOURS, FIGURES, look, seen
 from limpet.scenes.registry import load, parameters_of, scenes
 from limpet.viewer.controls import HIDDEN, fields_of
 from limpet.viewer.frames import MAGIC, PLAYING, pack

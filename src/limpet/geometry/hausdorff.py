@@ -8,7 +8,7 @@ import numpy as np
 
 from limpet.errors import require_positive
 from limpet.geometry.bvh import build_tree, closest_points
-from limpet.geometry.shapes import Array, RigidShape
+from limpet.geometry.shape import Array, RigidShape
 
 SPACING = 0.01  # of the extent: samples on a surface stand this near, if nothing is said
 

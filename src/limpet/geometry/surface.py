@@ -141,3 +141,13 @@ def triangle_normals(x: Array, triangles: Array) -> Array:
         out[t, 1] = 0.5 * (uz * vx - ux * vz)
         out[t, 2] = 0.5 * (ux * vy - uy * vx)
     return out
+
+
+def winding(x: Array, triangles: Array, p: Array) -> float:
+    """How often a closed surface winds round p: 1 inside, 0 outside (solid angles over 4 pi)."""
+    a, b, c = (x[triangles[:, k]] - p for k in range(3))
+    la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
+    above = np.einsum("ij,ij->i", a, np.cross(b, c))
+    ab, bc, ca = ((u * v).sum(axis=1) for u, v in ((a, b), (b, c), (c, a)))
+    below = la * lb * lc + ab * lc + bc * la + ca * lb
+    return float(np.arctan2(above, below).sum() / (2.0 * np.pi))

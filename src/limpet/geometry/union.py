@@ -113,3 +113,8 @@ def _root(parent: Array, i: int) -> int:
         parent[i] = parent[parent[i]]
         i = parent[i]
     return i
+
+
+def arrays(body: Manifold) -> tuple[Array, Array]:
+    mesh = body.to_mesh64()
+    return np.array(mesh.vert_properties[:, :3]), np.array(mesh.tri_verts).astype(np.int32)

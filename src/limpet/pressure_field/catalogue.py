@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.geometry.shapes import RigidShape
-from limpet.geometry.shapes import box as plain_box
-from limpet.geometry.tetrahedra import fill
+from limpet.geometry.shape import RigidShape
+from limpet.meshing.tetrahedra import fill
 from limpet.pressure_field import primitives
 from limpet.pressure_field.extents import distance_extent, laplace_extent, refine_walls
 from limpet.pressure_field.fields import (
@@ -28,6 +27,7 @@ from limpet.pressure_field.fields import (
     rigid_surface,
     surface_triangles,
 )
+from limpet.shapes.boxes import box as plain_box
 
 Array = np.ndarray
 

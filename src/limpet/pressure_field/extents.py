@@ -9,7 +9,7 @@ from scipy.sparse.linalg import spsolve
 from limpet.errors import LimpetError, MeshError
 from limpet.geometry.bvh import build_tree, closest_points
 from limpet.geometry.cells import TET_EDGES
-from limpet.geometry.tetrahedra import tet_volumes
+from limpet.meshing.tetrahedra import tet_volumes
 from limpet.pressure_field.fields import check_tets, shape_gradients, surface_triangles
 from limpet.pressure_field.primitives import Solid
 

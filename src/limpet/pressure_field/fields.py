@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.errors import LimpetError, MeshError, require_positive
-from limpet.geometry.check import check_surface
-from limpet.geometry.shapes import outer_faces
-from limpet.geometry.tetrahedra import tet_volumes
+from limpet.geometry.shape import outer_faces
+from limpet.meshing.check import check_surface
+from limpet.meshing.tetrahedra import tet_volumes
 from limpet.pressure_field.packed import CELL, pack, pack_half_space, pack_triangles
 from limpet.pressure_field.primitives import Solid
 from limpet.pressure_field.tree import Boxes, leaf_order, tet_boxes, triangle_boxes

@@ -18,8 +18,8 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError
-from limpet.pressure_field.fan import WEIGHTS, twice_area
 from limpet.pressure_field.fields import Body
+from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
 from limpet.pressure_field.surface import ContactSurface, Pose, contact_surface
 from limpet.pressure_field.wrench import check_depth, rise_of_pressure, softness
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limpet.errors import LimpetError, require_positive
-from limpet.geometry.tetrahedra import tet_volumes
+from limpet.meshing.tetrahedra import tet_volumes
 
 Array = np.ndarray
 

@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError, require_positive
-from limpet.pressure_field.fan import WEIGHTS, twice_area
 from limpet.pressure_field.fields import Body, HalfSpace, PressureField, RigidSurface
+from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
 from limpet.pressure_field.surface import ContactSurface, Pose
 
 Array = np.ndarray

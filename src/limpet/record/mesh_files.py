@@ -8,11 +8,11 @@ import numpy as np
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from limpet.errors import LimpetError, suggest
-from limpet.geometry.export import SURFACES, VOLUMES, node_places, save_mesh
-from limpet.geometry.shapes import SoftShape, outer_faces
+from limpet.geometry.shape import SoftShape, outer_faces
+from limpet.meshing.export import SURFACES, VOLUMES, node_places, save_mesh
+from limpet.model.specs import SoftSpec
+from limpet.model.world import World
 from limpet.record.plots import new_figure
-from limpet.specs import SoftSpec
-from limpet.world import World
 
 Array = np.ndarray
 

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from limpet.geometry.faults import MeshReport
-from limpet.geometry.files import UNITS
+from limpet.meshing.files import UNITS
+from limpet.meshing.repair import MeshReport
 
 
 def print_report(console: Console, file: Path, report: MeshReport, repaired: Path | None) -> None:

@@ -16,7 +16,7 @@ from limpet.report import StepReport
 from limpet.scenes.registry import Scene
 
 if TYPE_CHECKING:
-    from limpet.record.film import Camera
+    from limpet.record.frames import Camera
 
 
 class Runnable(Counted, Protocol):
@@ -74,8 +74,8 @@ def record_run(
 
 def _camera(scene: Scene, simulation: Runnable) -> Camera | None:
     """What keeps frames.npz; only a Simulation itself can be filmed."""
-    from limpet.record.film import Camera
-    from limpet.simulation import Simulation
+    from limpet.engine.simulation import Simulation
+    from limpet.record.frames import Camera
 
     if not isinstance(simulation, Simulation):
         return None

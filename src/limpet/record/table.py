@@ -88,13 +88,13 @@ class Result:
 class Study:
     """Something that can be run by name: its module has ``run(progress) -> Result``."""
 
-    module: str
+    module: str  # within limpet.studies
     summary: str
 
     def run(self, progress: Progress) -> Result:
         import importlib
 
-        result = importlib.import_module(self.module).run(progress)
+        result = importlib.import_module(f"limpet.studies.{self.module}").run(progress)
         assert isinstance(result, Result)
         return result
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from limpet.bodies.material import Material
-from limpet.bodies.motion import path
-from limpet.cavity.breath import Breath
-from limpet.cavity.line import Line, Pump, Regulator, Source, Valve
-from limpet.geometry.cup import CAST, CupProfile, cup
-from limpet.geometry.objects import drilled_plate
+from limpet.cavity.gas.exchange import Breath
+from limpet.cavity.gas.vacuum_line import Line, Pump, Regulator, Source, Valve
+from limpet.dynamics.motion import path
+from limpet.fem.material import Material
 from limpet.geometry.surface import volume
+from limpet.model.world import World
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.cups import CAST, CupProfile, cup
+from limpet.shapes.objects import drilled_plate
 from limpet.units import (
     Density,
     Length,
@@ -27,7 +28,6 @@ from limpet.units import (
     VolumeRate,
     show,
 )
-from limpet.world import World
 
 CLEARANCE = 0.1e-3  # [m] between lip and plate at the start
 PLATE = 0.08, 0.02  # [m] edge and thickness

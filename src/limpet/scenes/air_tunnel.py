@@ -7,14 +7,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from limpet.bodies.material import Material
-from limpet.bodies.motion import path
-from limpet.geometry.cup import STANDARD, CupProfile, cup
-from limpet.geometry.jelly import tunnel_cube
+from limpet.dynamics.motion import path
+from limpet.fem.material import Material
+from limpet.model.world import World
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.scenes.slotted import slotted_ground
+from limpet.shapes.cups import STANDARD, CupProfile, cup
+from limpet.shapes.jelly import tunnel_cube
 from limpet.units import Length, Mass, Positive, Pressure, Speed, Time
-from limpet.world import World
 
 CLEARANCE = 0.3e-3  # [m] between lip and cube at the start
 BESIDE = 1.5e-3  # [m] between the rim and the hole that it leaves open

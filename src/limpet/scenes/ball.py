@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from limpet.model.world import World
 from limpet.pressure_field.catalogue import floor, sphere
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Time
-from limpet.world import World
 
 
 class BallParameters(SceneParameters):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from limpet.bodies.motion import turn
-from limpet.geometry.threads import bolt as bolt_shape
-from limpet.geometry.threads import nut as nut_shape
+from limpet.dynamics.motion import turn
+from limpet.model.world import World
 from limpet.pressure_field.catalogue import box, mesh, rigid
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.screw_threads import bolt as bolt_shape
+from limpet.shapes.screw_threads import nut as nut_shape
 from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Time
-from limpet.world import World
 
 HEAD = 0.014, 0.008  # [m] width and height of the bolt's square head
 JAW = 6e-3, 0.014, 0.02  # [m] of a jaw of the wrench

@@ -6,10 +6,10 @@ import numpy as np
 from pydantic import Field
 
 from limpet.geometry.rotation import rotation_matrix
+from limpet.model.world import World
 from limpet.pressure_field.catalogue import box, floor
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.units import Angle, Length, Mass, NotNegative, Positive, Pressure, Time
-from limpet.world import World
 
 SIDES = 0.06, 0.05, 0.03  # [m] of a box
 SMALLER = 0.9  # of each box than the one below

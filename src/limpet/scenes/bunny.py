@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from limpet.bodies.rigid import mass_properties
-from limpet.geometry.shapes import RigidShape
-from limpet.geometry.solids import bunny_surface
-from limpet.geometry.spots import (
+from limpet.geometry.shape import RigidShape
+from limpet.model.world import World
+from limpet.rigid.rigid_body import mass_properties
+from limpet.scenes.ground import cup_over
+from limpet.scenes.lift import LiftParameters, add_ground
+from limpet.scenes.registry import scene
+from limpet.shapes.grasp_sites import (
     coarsen_around,
     polish,
     smooth,
@@ -17,11 +20,8 @@ from limpet.geometry.spots import (
     standing,
     summit,
 )
-from limpet.scenes.ground import cup_over
-from limpet.scenes.lift import LiftParameters, add_ground
-from limpet.scenes.registry import scene
+from limpet.shapes.solids import bunny_surface
 from limpet.units import Length, Mass, Positive, Speed, Time
-from limpet.world import World
 
 SPOT = 0.0185  # [m] radius of the disc that must be smooth: a little more than the cup's
 POLISHED = 0.024  # [m] round the middle of the back the surface is a dome

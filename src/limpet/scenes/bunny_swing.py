@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.geometry.solids import bunny
+from limpet.model.world import World
 from limpet.scenes.registry import scene
 from limpet.scenes.solid import SolidParameters, order_of, solid_volume
+from limpet.shapes.solids import bunny
 from limpet.units import Length, Positive, Time
-from limpet.world import World
 
 
 class BunnySwingParameters(SolidParameters):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.geometry.bricks import cantilever as beam_shape
+from limpet.model.world import World
 from limpet.scenes.registry import scene
 from limpet.scenes.solid import SolidParameters
+from limpet.shapes.beams import cantilever as beam_shape
 from limpet.units import Length, Positive, Time
-from limpet.world import World
 
 
 class CantileverParameters(SolidParameters):

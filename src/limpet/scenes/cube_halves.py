@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.bodies.material import Material
-from limpet.bodies.motion import path
-from limpet.geometry.jelly import half_with_hole, jelly_half
+from limpet.dynamics.motion import path
+from limpet.fem.material import Material
+from limpet.model.world import World
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.scenes.slotted import slotted_ground
 from limpet.scenes.solid import solid_volume
+from limpet.shapes.jelly import half_with_hole, jelly_half
 from limpet.units import Density, Length, Positive, Pressure, Speed, Time
-from limpet.world import World
 
 CLEARANCE = 0.3e-3  # [m] between the halves at the start
 

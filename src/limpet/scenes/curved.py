@@ -7,14 +7,15 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from limpet.geometry.cup import PROFILES
-from limpet.geometry.curved import cropped_cylinder, trough
-from limpet.geometry.shapes import RigidShape, box
+from limpet.geometry.shape import RigidShape
+from limpet.model.world import World
 from limpet.scenes.ground import CLEARANCE, CupParameters, cup_over
 from limpet.scenes.own import OwnCup
 from limpet.scenes.registry import scene
+from limpet.shapes.boxes import box
+from limpet.shapes.cups import PROFILES
+from limpet.shapes.curved import cropped_cylinder, trough
 from limpet.units import Length, Mass, Positive, Speed, Time, show
-from limpet.world import World
 
 EDGE = 0.06  # [m] of the block seen from above, or less where its mantle ends before
 BODY = 0.01  # [m] of the block under the lowest line of its top

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.bodies.mass_spring import MassSpring
-from limpet.bodies.particles import ParticleBody
-from limpet.bodies.rigid import RigidBody
-from limpet.collision.primitives import ball
-from limpet.constrained import Constrained, SweepPlan
-from limpet.geometry.nets import cloth as cloth_net
-from limpet.geometry.nets import grid_edges
-from limpet.geometry.objects import globe
+from limpet.contact.primitives import ball
+from limpet.model.world import World
+from limpet.particles.body import ParticleBody
+from limpet.particles.mass_spring import MassSpring
+from limpet.particles.meshes import cloth as cloth_net
+from limpet.particles.meshes import grid_edges
+from limpet.particles.system import Constrained, SweepPlan
+from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.objects import globe
 from limpet.units import Length, Mass, Positive, Time
-from limpet.world import World
 
 PLAN = SweepPlan(sweeps=1, most_sweeps=6, substeps=2, warm_start=0.95)
 

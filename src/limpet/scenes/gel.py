@@ -7,16 +7,17 @@ from dataclasses import replace
 import numpy as np
 from pydantic import Field
 
-from limpet.bodies.pbd import PositionBased
-from limpet.bodies.rigid import RigidBody
-from limpet.collision.primitives import half_space
-from limpet.geometry.nets import gel_block
-from limpet.geometry.shapes import RigidShape, box
+from limpet.contact.primitives import half_space
+from limpet.geometry.shape import RigidShape
+from limpet.model.world import World
+from limpet.particles.meshes import gel_block
+from limpet.particles.pbd import PositionBased
+from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.ground import cup_over
 from limpet.scenes.lift import LiftParameters
 from limpet.scenes.registry import scene
+from limpet.shapes.boxes import box
 from limpet.units import Length, Mass, Positive, Speed, Time
-from limpet.world import World
 
 TABLE = 0.02  # [m] its thickness
 

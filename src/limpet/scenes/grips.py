@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from limpet.bodies.motion import Path, path
-from limpet.geometry.objects import mug, spoon
+from limpet.dynamics.motion import Path, path
 from limpet.geometry.rotation import rotation_matrix
+from limpet.model.world import World
 from limpet.pressure_field.catalogue import capsule, floor, rigid, sphere
 from limpet.scenes.pinch import SIDES, pinch
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.objects import mug, spoon
 from limpet.units import Angle, Length, Mass, NotNegative, Positive, Pressure, Time
-from limpet.world import World
 
 SAMPLES = 24  # of a period of the shake
 RADIUS = 0.04  # [m] of the mug

@@ -8,15 +8,17 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from limpet.bodies.motion import path
-from limpet.bodies.soft import Material
-from limpet.cavity.gas import Atmosphere
-from limpet.cavity.limit import ElasticEnergy, Limit, TractionPath
-from limpet.geometry.cup import cup
+from limpet.cavity.gas.atmosphere import Atmosphere
+from limpet.cavity.gas.limit import ElasticEnergy, Limit, TractionPath
+from limpet.dynamics.motion import path
+from limpet.fem.soft_body import Material
 from limpet.geometry.rotation import rotation_matrix
-from limpet.geometry.shapes import SoftShape, tiled_box
+from limpet.geometry.shape import SoftShape
+from limpet.model.world import World
 from limpet.scenes.own import BlockParameters, OwnCup
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.boxes import tiled_box
+from limpet.shapes.cups import cup
 from limpet.units import (
     AmountRate,
     Angle,
@@ -28,7 +30,6 @@ from limpet.units import (
     Speed,
     Time,
 )
-from limpet.world import World
 
 CLEARANCE = 0.5e-3  # [m] between the lip and the block at the start
 LIMITS: dict[str, Limit | None] = {

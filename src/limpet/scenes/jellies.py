@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from limpet.bodies.explicit_fem import ExplicitFem
-from limpet.bodies.mass_spring import MassSpring
-from limpet.bodies.material import Material
-from limpet.bodies.particles import ParticleBody
-from limpet.bodies.pbd import PositionBased
-from limpet.bodies.rigid import RigidBody
-from limpet.bodies.shape_matching import ShapeMatching
-from limpet.collision.primitives import block, half_space, round_bar
-from limpet.constrained import Constrained, SweepPlan
-from limpet.geometry.nets import Net, cylinder
-from limpet.geometry.shapes import RigidShape, box
+from limpet.contact.primitives import block, half_space, round_bar
+from limpet.fem.material import Material
+from limpet.geometry.shape import RigidShape
+from limpet.model.world import World
+from limpet.particles.body import ParticleBody
+from limpet.particles.explicit_fem import ExplicitFem
+from limpet.particles.mass_spring import MassSpring
+from limpet.particles.meshes import Net, cylinder
+from limpet.particles.pbd import PositionBased
+from limpet.particles.shape_matching import ShapeMatching
+from limpet.particles.system import Constrained, SweepPlan
+from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.boxes import box
 from limpet.units import Mass, Positive, Time
-from limpet.world import World
 
 PLAN = SweepPlan(sweeps=2, substeps=3, most_substeps=3)
 MODELS = ("springs", "tets", "positions", "shape")

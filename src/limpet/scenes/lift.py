@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from limpet.geometry.shapes import box
+from limpet.model.world import World
 from limpet.scenes.ground import CupParameters, cup_over
 from limpet.scenes.own import BlockParameters
 from limpet.scenes.registry import scene
+from limpet.shapes.boxes import box
 from limpet.units import Length, Mass, Positive, Time
-from limpet.world import World
 
 GROUND = 0.1  # [m] half the edge of the plate that the block stands on
 

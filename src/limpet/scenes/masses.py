@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.geometry.shapes import box
+from limpet.model.world import World
 from limpet.scenes.ground import cup_over
 from limpet.scenes.lift import LiftParameters, add_ground
 from limpet.scenes.registry import scene
+from limpet.shapes.boxes import box
 from limpet.units import Length, Mass, Positive, Speed, Time
-from limpet.world import World
 
 EDGE = 0.09  # [m] of the cube
 APART = 0.042  # [m] the axes of two cups: pressed flat they are 38 mm wide

@@ -6,17 +6,17 @@ import numpy as np
 from manifold3d import Manifold, Mesh64
 from pydantic import Field
 
-from limpet.bodies.rigid import mass_properties
-from limpet.geometry.objects import compartment_box, mug
 from limpet.geometry.rotation import rotation_matrix
-from limpet.geometry.shapes import RigidShape
-from limpet.geometry.solids import arrays
+from limpet.geometry.shape import RigidShape
+from limpet.geometry.union import arrays
+from limpet.model.world import World
 from limpet.pressure_field.catalogue import mesh, rigid
+from limpet.rigid.rigid_body import mass_properties
 from limpet.scenes.ground import cup_over
 from limpet.scenes.lift import LiftParameters
 from limpet.scenes.registry import scene
+from limpet.shapes.objects import compartment_box, mug
 from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Speed, Time
-from limpet.world import World
 
 RADIUS, HEIGHT, WALL = 0.04, 0.09, 5e-3  # [m] of the mug
 HANDLE = 0.033  # [m] that its handle stands out

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from limpet.errors import LimpetError, suggest
-from limpet.geometry.cup import PROFILES, CupProfile, cup
-from limpet.geometry.files import load_mesh
-from limpet.geometry.own_cup import cup_from_lines, cup_from_mesh
-from limpet.geometry.shapes import RigidShape, SoftShape
+from limpet.geometry.shape import RigidShape, SoftShape
+from limpet.meshing.files import load_mesh
 from limpet.scenes.registry import SceneParameters
+from limpet.shapes.cups import PROFILES, CupProfile, cup
+from limpet.shapes.custom_cup import cup_from_lines, cup_from_mesh
 from limpet.units import Length, Positive
 
 Unit = Literal["mm", "cm", "m", "in"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.bodies.motion import path
-from limpet.bodies.rigid import mass_properties
-from limpet.geometry.objects import pencil as pencil_shape
+from limpet.dynamics.motion import path
+from limpet.model.world import World
 from limpet.pressure_field.catalogue import rigid
+from limpet.rigid.rigid_body import mass_properties
 from limpet.scenes.pinch import pinch
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.objects import pencil as pencil_shape
 from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Time
-from limpet.world import World
 
 WIDTH = 7e-3  # [m] of the pencil
 PAD = 0.015, 0.01, 0.015  # [m] along the pencil, across it, and up

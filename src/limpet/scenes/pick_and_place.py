@@ -6,16 +6,17 @@ import numpy as np
 from manifold3d import Manifold, Mesh64
 from pydantic import Field
 
-from limpet.bodies.arm import Arm, JointPath, six_joints
-from limpet.bodies.material import Material
-from limpet.geometry.cup import CupProfile, cup
-from limpet.geometry.objects import apple, compartment_box
+from limpet.fem.material import Material
 from limpet.geometry.rotation import rotation_matrix
-from limpet.geometry.shapes import Array, RigidShape, box
-from limpet.geometry.solids import arrays
+from limpet.geometry.shape import Array, RigidShape
+from limpet.geometry.union import arrays
+from limpet.model.world import World
+from limpet.rigid.arm import Arm, JointPath, six_joints
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.boxes import box
+from limpet.shapes.cups import CupProfile, cup
+from limpet.shapes.objects import apple, compartment_box
 from limpet.units import Length, Mass, Positive, Pressure, Time
-from limpet.world import World
 
 # Smaller and deeper than the standard cup, whose dome would meet the apple before its lip does.
 CUP = CupProfile(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from limpet.bodies.motion import Motion
+from limpet.dynamics.motion import Motion
+from limpet.model.world import RigidSpec, World
 from limpet.pressure_field.catalogue import box
-from limpet.world import RigidSpec, World
 
 SIDES = ((-1.0, "left"), (1.0, "right"))  # of the plane y = 0
 

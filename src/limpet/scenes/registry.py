@@ -18,8 +18,8 @@ from limpet.errors import LimpetError, suggest
 from limpet.units import Length, Quantity, Time, explain, show
 
 if TYPE_CHECKING:
-    from limpet.simulation import Simulation
-    from limpet.world import World
+    from limpet.engine.simulation import Simulation
+    from limpet.model.world import World
 
 
 class SceneParameters(BaseModel):
@@ -67,8 +67,8 @@ class Scene:
 
     def simulation(self, **settings: Any) -> Simulation:
         """The scene, ready to step; `settings` are those of limpet.Settings."""
-        from limpet.settings import Settings
-        from limpet.simulation import Simulation
+        from limpet.engine.simulation import Simulation
+        from limpet.model.settings import Settings
 
         told = self.parameters
         own = {"sealing": told.sealing, "ring": told.ring, "cavities": told.cavities}

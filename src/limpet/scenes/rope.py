@@ -7,18 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from limpet.bodies.mass_spring import MassSpring
-from limpet.bodies.rigid import RigidBody
-from limpet.collision.primitives import round_bar
-from limpet.constrained import Constrained, SweepPlan
+from limpet.contact.primitives import round_bar
 from limpet.errors import LimpetError
-from limpet.geometry.nets import Net
-from limpet.geometry.nets import rope as strip
-from limpet.geometry.objects import wheel as wheel_shape
-from limpet.geometry.shapes import Array, RigidShape, box
+from limpet.geometry.shape import Array, RigidShape
+from limpet.model.world import World
+from limpet.particles.mass_spring import MassSpring
+from limpet.particles.meshes import Net
+from limpet.particles.meshes import rope as strip
+from limpet.particles.system import Constrained, SweepPlan
+from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.boxes import box
+from limpet.shapes.objects import wheel as wheel_shape
 from limpet.units import Length, Mass, Positive, Time
-from limpet.world import World
 
 # Solves of 1 ms: at 2 ms the calming of taut threads acts where the rope bends over the wheel, and
 # takes 3 % of its speed.

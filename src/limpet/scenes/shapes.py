@@ -6,14 +6,14 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from limpet.geometry.shapes import box
-from limpet.geometry.suckers import sucker
+from limpet.model.world import World
 from limpet.scenes.ground import cup_over
 from limpet.scenes.lift import LiftParameters, add_ground
 from limpet.scenes.own import OwnCup
 from limpet.scenes.registry import scene
+from limpet.shapes.boxes import box
+from limpet.shapes.suckers import sucker
 from limpet.units import Length, Positive, Speed, Time
-from limpet.world import World
 
 EDGE = 0.05  # [m] of the cube
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from limpet.geometry.shapes import box
-from limpet.world import World
+from limpet.model.world import World
+from limpet.shapes.boxes import box
 
 # [m] in y, along x; beside the middle, as a vertex of a soft body over a slot sinks into it
 SLOT = (0.5e-3, 2.5e-3)

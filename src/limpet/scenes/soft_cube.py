@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.bodies.material import Material
-from limpet.geometry.fine_top import with_fine_top
-from limpet.geometry.shapes import soft_box
+from limpet.fem.material import Material
+from limpet.model.world import World
 from limpet.scenes.ground import cup_over
 from limpet.scenes.lift import LiftParameters, add_ground
 from limpet.scenes.registry import scene
+from limpet.shapes.boxes import soft_box
+from limpet.shapes.refined_top import with_fine_top
 from limpet.units import Length, Mass, Positive, Pressure, Time
-from limpet.world import World
 
 
 class SoftCubeParameters(LiftParameters):

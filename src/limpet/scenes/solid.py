@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.bodies.material import Fem, Material
+from limpet.fem.material import Fem, Material
 from limpet.geometry.cells import mesh_of
-from limpet.geometry.shapes import SoftShape
+from limpet.geometry.shape import SoftShape
 from limpet.geometry.surface import volume
 from limpet.scenes.registry import SceneParameters
 from limpet.units import Density, Positive, Pressure, Time

@@ -8,12 +8,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from limpet.geometry.bricks import spine as spine_shape
-from limpet.geometry.tetrahedra import fill, solid
+from limpet.meshing.tetrahedra import fill, solid
+from limpet.model.world import World
 from limpet.scenes.registry import scene
 from limpet.scenes.solid import SolidParameters, order_of, solid_volume
+from limpet.shapes.beams import spine as spine_shape
 from limpet.units import Length, Positive, Time
-from limpet.world import World
 
 
 class SpineParameters(SolidParameters):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.bodies.material import Material
-from limpet.bodies.motion import path
-from limpet.cavity.breath import Breath
-from limpet.geometry.objects import can
-from limpet.geometry.shapes import box
-from limpet.geometry.tentacle import tentacle as tentacle_shape
+from limpet.cavity.gas.exchange import Breath
+from limpet.dynamics.motion import path
+from limpet.fem.material import Material
+from limpet.model.world import World
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.boxes import box
+from limpet.shapes.objects import can
+from limpet.shapes.tentacles import tentacle as tentacle_shape
 from limpet.units import Length, Mass, Positive, Pressure, Time
-from limpet.world import World
 
 CLEARANCE = 2e-3  # [m] between the suckers and the can at the start
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from manifold3d import Manifold
 from pydantic import Field
 
-from limpet.bodies.material import Fem, Material
-from limpet.bodies.motion import path
-from limpet.geometry.cup import PROFILES, cup
-from limpet.geometry.shapes import RigidShape, box
-from limpet.geometry.solids import arrays
-from limpet.geometry.wrapped import coil_spring
+from limpet.dynamics.motion import path
+from limpet.fem.material import Fem, Material
+from limpet.geometry.shape import RigidShape
+from limpet.geometry.union import arrays
+from limpet.model.world import World
 from limpet.scenes.registry import SceneParameters, scene
+from limpet.shapes.boxes import box
+from limpet.shapes.cups import PROFILES, cup
+from limpet.shapes.springs import coil_spring
 from limpet.units import AmountRate, Length, Mass, NotNegative, Positive, Pressure, Time
-from limpet.world import World
 
 BASE = 0.035, 0.006  # [m] radius and height
 HEAD = 0.028, 0.03  # [m] radius and height

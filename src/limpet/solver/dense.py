@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from limpet.constraints.problem import Problem
 from limpet.solver.gauss_seidel import add_columns, sweep
 from limpet.solver.linearised import Linearised
+from limpet.solver.problem import Problem
 
 Array = np.ndarray
 

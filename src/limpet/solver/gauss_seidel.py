@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.constraints.problem import (
+from limpet.errors import LimpetError
+from limpet.solver.problem import (
     LowRank,
     Problem,
     error,
@@ -15,7 +16,6 @@ from limpet.constraints.problem import (
     project,
     solve_block,
 )  # fmt: skip
-from limpet.errors import LimpetError
 
 Array = np.ndarray
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.constraints.problem import Problem, error, natural_map
+from limpet.solver.problem import Problem, error, natural_map
 
 Array = np.ndarray
 

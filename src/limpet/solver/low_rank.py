@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from limpet.bodies.reduced import half_product
-from limpet.constraints.problem import LowRank, Problem, solve_block
+from limpet.linalg.reduced_compliance import half_product
 from limpet.solver.linearised import Linearised
+from limpet.solver.problem import LowRank, Problem, solve_block
 
 Array = np.ndarray
 

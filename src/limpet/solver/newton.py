@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.constraints.problem import LowRank, Problem
 from limpet.solver.dense import DenseSystem
 from limpet.solver.gauss_seidel import Solution
 from limpet.solver.linearised import linearise
 from limpet.solver.low_rank import LowRankSystem
+from limpet.solver.problem import LowRank, Problem
 
 Array = np.ndarray
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from limpet.constraints.rows import contact_forces, tangents
+from limpet.contact.rows import contact_forces, tangents
 
 Array = np.ndarray
 

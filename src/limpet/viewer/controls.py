@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from limpet.engine.simulation import Simulation
 from limpet.errors import LimpetError
 from limpet.scenes.registry import SceneParameters, unit_of
-from limpet.simulation import Simulation
 from limpet.units import DIMENSIONS, show
 
 HIDDEN = ("tilt", "shift", "ring", "sealing")  # for tests of the method; --set has them

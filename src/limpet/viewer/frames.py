@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limpet.record.moment import COLOURS, Moment
+from limpet.record.frame import COLOURS, Moment
 
 Array = np.ndarray
 

@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 
 from limpet.errors import LimpetError, suggest
-from limpet.record.film import Film, read
-from limpet.record.moment import COLOURS, Moment
+from limpet.record.frame import COLOURS, Moment
+from limpet.record.frames import Film, read
 from limpet.record.table import Progress, Ticker
 from limpet.report import SectionFrame
 from limpet.viewer import chromium

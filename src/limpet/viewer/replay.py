@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from limpet.record.film import Film, read
-from limpet.record.moment import COLOURS, LEAST_PATCH, Moment
+from limpet.record.frame import COLOURS, LEAST_PATCH, Moment
+from limpet.record.frames import Film, read
 from limpet.viewer.page_files import whole_html
 
 Array = np.ndarray

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from limpet.errors import LimpetError
-from limpet.record.moment import COLOURS, look, seen
+from limpet.record.frame import COLOURS, look, seen
 from limpet.report import StepReport
 from limpet.scenes.registry import Scene, load
 from limpet.viewer.controls import fields_of, live_of, set_live

@@ -1,0 +1,77 @@
+"""Surfaces that touch are moved a little into or off each other before their union (P 4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from limpet.cavity.mesh import Walls
+from limpet.cavity.seal.boundary import PULL, Division
+from limpet.cavity.seal.proximity import Nearness
+
+Array = np.ndarray
+
+
+def offsets(
+    walls: Walls, near: Nearness, sealing: float, division: Division, leads: Array
+) -> Array:
+    """How far each vertex is moved before the union, (N, 3) [m] (P 4.1).
+
+    leads (n, n) bool: whether body i's vertices are moved against body j's, which then only
+    follow where that has not closed the gap.
+    """
+    shift = np.zeros((len(near.gap), 3))
+    both = [near] if near.second is None else [near, near.second]
+    body, role = walls.body, division.role
+    for one in both:  # where three bodies meet a vertex has to keep off two of them
+        _lead(one.gap, one.away, one.face, body, role, leads, sealing, shift)
+    for one in both:
+        how = (one.gap, one.away, one.face, one.weights)
+        _follow(*how, body, role, division.inside, leads, sealing, shift)
+    return shift
+
+
+@njit(cache=True)
+def _lead(
+    gap: Array, away: Array, face: Array, body: Array, role: Array, leads: Array, sealing: float,
+    shift: Array,
+) -> None:  # fmt: skip
+    """Move the leaders (in place)."""
+    # Exact touch is arbitrary in a union: pushed vertices go to gap = -sealing; pulled ones move by
+    # the sealing distance all alike, so that what lies deeper than they do stays deeper.
+    for v in range(len(gap)):
+        if role[v] != 0 and gap[v] < sealing and leads[body[v], body[face[v, 0]]]:
+            step = sealing - min(gap[v], 0.0) if role[v] == PULL else -sealing - gap[v]
+            for i in range(3):
+                step -= shift[v, i] * away[v, i]
+            for i in range(3):
+                shift[v, i] += step * away[v, i]
+
+
+@njit(cache=True)
+def _follow(
+    gap: Array, away: Array, face: Array, weights: Array, body: Array, role: Array, inside: Array,
+    leads: Array, sealing: float, shift: Array,
+) -> None:  # fmt: skip
+    """Then move those who follow them (in place)."""
+    for v in range(len(gap)):
+        if role[v] == 0 or gap[v] >= sealing or leads[body[v], body[face[v, 0]]]:
+            continue
+        # A follower moves for what the leader's offset leaves open, but never under a face that
+        # reaches into a cavity: there the leader's roles alone place the cut.
+        reaches_in, any_role = False, False
+        left = gap[v]
+        for i in range(3):
+            left += shift[v, i] * away[v, i]
+        for c in range(3):
+            f = face[v, c]
+            if weights[v, c] == 0.0:
+                continue
+            reaches_in |= inside[f]
+            any_role |= role[f] != 0
+            for i in range(3):
+                left -= weights[v, c] * shift[f, i] * away[v, i]
+        if (reaches_in and any_role) or left <= -0.5 * sealing:
+            continue
+        for i in range(3):
+            shift[v, i] += (-sealing - left) * away[v, i]

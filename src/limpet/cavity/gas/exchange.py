@@ -1,0 +1,117 @@
+"""How the air of a cavity is fed and taken away: leaks, pumps, rough surfaces, a second chamber."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from limpet.cavity.gas.atmosphere import Atmosphere, Gas
+from limpet.errors import LimpetError, require_positive
+
+
+@dataclass(frozen=True)
+class Breath:
+    """What the cavities on one body breathe (World.breathe).
+
+    leak: a constant rate into the cavity (P eq 15); a pump if negative.
+    conductance: a rough surface lets air through at conductance (P_atm - P) exp(-t/traction), t
+    being the contact traction on the weakest leak path. That the leak rate of a seal falls about
+    exponentially with the contact pressure is Persson's result for randomly rough surfaces (Persson
+    and Yang, J. Phys.: Condens. Matter 20, 315011, 2008; for suction cups Tiwari and Persson, Soft
+    Matter 15, 9482, 2019).
+    chamber: (time, share), linear between: how much of the trapped air is in the cavity. The rest
+    is in a chamber above, as in an octopus's sucker, and comes back when the share rises (P 3.5).
+    """
+
+    leak: float = 0.0  # [mol/s]
+    conductance: float = 0.0  # [mol/(s Pa)]
+    traction: float = float("inf")  # [Pa]; infinite: the contact does not hinder the leak
+    chamber: Sequence[tuple[float, float]] = ()  # ([s], 0 to 1)
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.leak):
+            raise LimpetError(f"leak = {self.leak:g} mol/s: expected a finite number")
+        if not 0.0 <= self.conductance < np.inf:
+            raise LimpetError(f"conductance = {self.conductance:g} mol/(s Pa): expected 0 or more")
+        if self.traction != np.inf:
+            require_positive("traction", self.traction, " Pa", "over which a leak falls by e")
+        object.__setattr__(self, "chamber", tuple((float(t), float(s)) for t, s in self.chamber))
+        for t, share in self.chamber:
+            if not (np.isfinite(t) and 0.0 <= share <= 1.0):
+                raise LimpetError(
+                    f"chamber has ({t:g} s, {share:g}): expected a time and a share from 0 to 1"
+                )
+        for (before, _), (after, _) in zip(self.chamber, self.chamber[1:]):
+            if not before < after:
+                raise LimpetError(
+                    f"chamber has {after:g} s after {before:g} s: expected times that rise"
+                )
+
+    def share(self, time: float) -> float:
+        """The part of the trapped air that is in the cavity."""
+        if not self.chamber:
+            return 1.0
+        times, shares = zip(*self.chamber)
+        return float(np.interp(time, times, shares))
+
+    def conductance_at(self, traction: float) -> float:
+        """[mol/(s Pa)] under a contact traction [Pa] on the weakest leak path."""
+        hindered = self.traction < np.inf
+        return self.conductance * (float(np.exp(-traction / self.traction)) if hindered else 1.0)
+
+
+@dataclass(frozen=True)
+class Breathed:
+    """One step's breath."""
+
+    gas: Gas
+    stored: float  # [mol] in the chamber afterwards
+    leaked: float  # [mol] that came from outside; negative if it went there
+
+
+def breathe(
+    breath: Breath, gas: Gas, stored: float, volume: float, traction: float,
+    around: Atmosphere, time: float, h: float,
+) -> Breathed:  # fmt: skip
+    """Feed the air of a cavity for a step h that ends at `time` [s].
+
+    volume [m^3]: of the air at the start; traction [Pa]: on its weakest leak path.
+    """
+    before = gas.amount
+    gas = _changed(gas, max(h * breath.leak, -gas.amount), volume, around)
+    gas = _seep(breath, gas, volume, traction, around, h)
+    leaked = gas.amount - before
+    if breath.chamber or stored > 0.0:
+        total = gas.amount + stored
+        gas = _changed(gas, breath.share(time) * total - gas.amount, volume, around)
+        stored = total - gas.amount
+    return Breathed(gas, stored, leaked)
+
+
+def _changed(gas: Gas, change: float, volume: float, around: Atmosphere) -> Gas:
+    if change > 0.0:
+        return gas.with_more(change, volume, around)
+    return gas.with_less(max(gas.amount + change, 0.0)) if change < 0.0 else gas
+
+
+def _seep(
+    breath: Breath, gas: Gas, volume: float, traction: float, around: Atmosphere, h: float
+) -> Gas:
+    """What seeps through the contact in h at constant volume: P goes to P_atm and never past it.
+
+    Air that enters raises the pressure by dP = k R T0/V dn, air that leaves lowers it by k R T/V dn
+    (T being its own): either way P - P_atm decays exponentially, exactly if T stays.
+    """
+    conductance = breath.conductance_at(traction)
+    if conductance == 0.0 or volume <= 0.0:
+        return gas
+    pressure, p_atm, k = gas.pressure_in(volume), around.pressure, gas.exponent
+    if pressure <= p_atm:
+        stiffness = k * around.rt / volume  # [Pa/mol]
+        missing = (p_atm - pressure) / stiffness
+        return gas.with_more(missing * -np.expm1(-h * conductance * stiffness), volume, around)
+    stiffness = k * pressure / gas.amount
+    after = p_atm + (pressure - p_atm) * np.exp(-h * conductance * stiffness)
+    return gas.with_less(min(gas.amount, gas.amount_at(float(after), volume)))

@@ -1,0 +1,65 @@
+"""The books of trapped air: each cavity with its share, and where all of it came from and went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from limpet.cavity.gas.atmosphere import Gas
+from limpet.cavity.gas.limit import Seal
+from limpet.cavity.gas.network import Feed, Hose
+from limpet.cavity.mesh import CavityMesh
+from limpet.report import NOWHERE, Place
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Trapped:
+    """One cavity: its mesh and its air, and what the current step needs to know of it."""
+
+    id: int
+    mesh: CavityMesh
+    gas: Gas  # its n [mol], and how it answers a change of volume
+    pressure: float  # P [Pa] absolute, of the last step
+    stored: float = 0.0  # [mol] in the chamber above it (Breath.chamber)
+    volume: float = 0.0  # V [m^3] at x
+    gradient: Array = field(default_factory=lambda: np.zeros((0, 3)))  # H_p at mesh.support [m^2]
+    leaked: float = 0.0  # [mol] in this step
+    seal: Seal = field(default_factory=lambda: Seal(0.0, 0.0, 0.0))
+    p_max: float = np.inf  # [Pa] in this step
+    seal_place: Place = NOWHERE  # [m] see CavityReport
+    missing: int = 0  # detections in a row that did not find it
+    parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
+    feed: Feed | None = None  # in this step, if it is on a line
+
+    @property
+    def air(self) -> float:
+        """n [mol]"""
+        return self.gas.amount
+
+
+@dataclass(frozen=True)
+class AirBook:
+    """All trapped air, and where it came from and went since the start [mol]."""
+
+    cavities: tuple[Trapped, ...] = ()
+    next_id: int = 0
+    created: float = 0.0
+    leaked: float = 0.0
+    vented: float = 0.0
+    released: float = 0.0
+    taken: float = 0.0  # by pumps, regulators and vents
+    lines: tuple[Hose, ...] = ()
+    pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see contact_pattern
+    load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
+
+    @property
+    def error(self) -> float:
+        """What the books miss, as a share of all air that was ever trapped."""
+        held = sum(c.air + c.stored for c in self.cavities) + sum(line.air for line in self.lines)
+        came = self.created + self.leaked
+        scale = self.created + abs(self.leaked)
+        left = self.vented + self.released + self.taken
+        return abs(held - (came - left)) / scale if scale > 0.0 else 0.0

@@ -1,0 +1,88 @@
+"""Whose air is whose after cavities were found anew: split, merged, new, gone or only missed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from limpet.cavity.find.tracking import Air, add_air, annexed, links
+from limpet.cavity.find.union_search import seal_gaps
+from limpet.cavity.gas.atmosphere import Atmosphere, Gas, mixed
+from limpet.cavity.gas.ledger import AirBook, Trapped
+from limpet.cavity.mesh import CavityMesh, Walls, volume
+from limpet.contact.contacts import Contacts
+
+Array = np.ndarray
+
+PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
+
+
+def hand_on(
+    book: AirBook, old: Sequence[Trapped], found: Sequence[CavityMesh], x: Array,
+    contacts: Contacts, walls: Walls, sealing: float, around: Atmosphere,
+) -> AirBook:  # fmt: skip
+    """The book without `old` and with the cavities found, which have the air of those that they
+    share room with. What was only missed now keeps its mesh.
+    """
+    link = links([c.mesh for c in old], found, x)
+    ringed = np.array([len(c.mesh.seal_line) > 0 for c in old], dtype=bool)
+    bare = np.array([len(m.seal_line) == 0 for m in found], dtype=bool)
+    # a ring that has come apart is no cavity, even where folded walls still enclose a void
+    keep = ~(bare & link[ringed].any(axis=0))
+    new = [m for m, ok in zip(found, keep) if ok]
+    link = link[:, keep]
+    # a leak path along which nothing is even near is open beyond doubt; else wait a step
+    lost = [i for i, c in enumerate(old) if not link[i].any() and c.missing < PATIENCE]
+    gaps = seal_gaps(walls, contacts, sealing, [old[i].mesh for i in lost])
+    waiting = [i for i, gap in zip(lost, gaps) if np.isfinite(gap)]
+    meshes = [*new, *(old[i].mesh for i in waiting)]
+    stays = np.zeros((len(old), len(waiting)), dtype=bool)
+    stays[waiting, np.arange(len(waiting))] = True
+    link = np.hstack([link, stays])
+    volumes = np.array([max(volume(m, x), 0.0) for m in meshes])
+    gained = annexed([c.mesh for c in old], meshes, link, x, sealing)
+    outside = np.where(link.any(axis=0), gained, volumes)  # [m^3] open to the air until now
+    created = around.pressure * outside / around.rt
+    air = Air(
+        np.array([c.id for c in old], dtype=np.int64),
+        np.array([c.air for c in old], dtype=float),
+        book.next_id,
+    )
+    after, ledger = add_air(air, link, volumes, created)
+    stored = np.array([c.stored for c in old])
+    missing = {old[i].id: old[i].missing + 1 for i in waiting}
+    cavities = []
+    for j, mesh in enumerate(meshes):
+        gas, pressure = _inherited(
+            old, link[:, j], ledger.share[:, j], volumes[j], created[j], around
+        )
+        number = int(after.id[j])
+        cavities.append(
+            Trapped(
+                id=number, mesh=mesh, gas=replace(gas, amount=float(after.amount[j])),
+                pressure=pressure, stored=float(ledger.share[:, j] @ stored),
+                missing=missing.get(number, 0),
+            )
+        )  # fmt: skip
+    return replace(
+        book, cavities=tuple(cavities), next_id=after.next_id,
+        created=book.created + float(ledger.created.sum()),
+        released=book.released + float(ledger.released.sum() + stored[ledger.lost].sum()),
+    )  # fmt: skip
+
+
+def _inherited(
+    old: Sequence[Trapped], link: Array, share: Array, volume: float, created: float,
+    around: Atmosphere,
+) -> tuple[Gas, float]:  # fmt: skip
+    """The air that a cavity has from the old ones and from outside, and its pressure."""
+    parts = [
+        (replace(old[i].gas, amount=float(share[i] * old[i].air)), old[i].pressure)
+        for i in np.flatnonzero(link).tolist()
+    ]
+    if created > 0.0 or not parts:
+        fresh = Gas(created, around.constant, around.exponent)
+        parts.append((fresh, around.pressure))
+    return mixed(parts, volume)

@@ -1,0 +1,191 @@
+"""How well the contact rings seal: the leak path from a cavity to the outside that is easiest."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+import numpy as np
+from numba import njit
+
+from limpet.cavity.mesh import Walls
+from limpet.cavity.seal.boundary import Candidate
+from limpet.cavity.seal.proximity import NOBODY, Nearness
+
+Array = np.ndarray
+
+
+def narrowest(
+    walls: Walls, near: Nearness, sealing: float, candidate: Candidate
+) -> tuple[float, int]:
+    """The gap [m] and the vertex at which the best leak path is narrowest: there it will open.
+
+    Paths run over the carriers' vertices from the interior to the outside; -inf and NOBODY where
+    there is none. A flattened cavity starts at the interior vertices farthest from the outside.
+    """
+    cost, vertex = _least(walls, near, sealing, candidate, -near.gap, False)
+    return -cost, vertex
+
+
+def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> float:
+    """The largest over leak paths of the smallest gap [m]; `sealing` or more: a ring is open."""
+    return narrowest(walls, near, sealing, candidate)[0]
+
+
+def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> bool:
+    """Whether vertices that are not closed join the interior to the outside."""
+    return seal_gap(walls, near, sealing, candidate) >= sealing
+
+
+def seal_traction(
+    walls: Walls, near: Nearness, sealing: float, candidate: Candidate, traction: Array
+) -> tuple[float, float]:
+    """The least over leak paths of the largest traction met, and of the sum of all met [Pa].
+
+    traction (N,) [Pa]: of every surface vertex. Infinite: there is no leak path.
+    """
+    traction = np.maximum(traction, 0.0)  # a step that was not solved may leave contacts that pull
+    largest, _ = _least(walls, near, sealing, candidate, traction, False)
+    total, _ = _least(walls, near, sealing, candidate, traction, True)
+    return max(largest, 0.0), total
+
+
+@njit(cache=True)
+def vertex_loads(
+    first_a: Array, vertices_a: Array, weights_a: Array,
+    first_b: Array, vertices_b: Array, weights_b: Array, force: Array, n: int,
+) -> Array:  # fmt: skip
+    """What each of n surface vertices bears of the contacts' normal forces (k,), (n,) [N].
+
+    first_a, first_b (k,): where the two bodies' vertices begin.
+    """
+    load = np.zeros(n)
+    for k in range(len(force)):
+        for j in range(3):
+            load[first_a[k] + vertices_a[k, j]] += weights_a[k, j] * force[k]
+            load[first_b[k] + vertices_b[k, j]] += weights_b[k, j] * force[k]
+    return load
+
+
+@njit(cache=True)
+def vertex_areas(triangles: Array, x: Array) -> Array:
+    """A third of the area of each vertex's triangles, (n,) [m^2].
+
+    Load over area is traction. (P 3.6 says area times force; it must be divided.)
+    """
+    area = np.zeros(len(x))
+    for t in range(len(triangles)):
+        a, b, c = triangles[t]
+        ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+        vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        third = np.sqrt(nx * nx + ny * ny + nz * nz) / 6.0
+        for i in range(3):
+            area[triangles[t, i]] += third
+    return area
+
+
+def _least(
+    walls: Walls, near: Nearness, sealing: float, candidate: Candidate, cost: Array, add: bool
+) -> tuple[float, int]:
+    if len(candidate.rings) == 0:
+        return np.inf, NOBODY
+    return _cheapest(
+        walls.vertex_start,
+        walls.neighbours,
+        walls.body,
+        walls.offset,
+        near.face,
+        cost,
+        add,
+        near.gap,
+        sealing,
+        candidate.rings,
+        candidate.interior,
+        candidate.seal_line,
+    )
+
+
+@njit(cache=True)
+def _cheapest(
+    start: Array,
+    neighbours: Array,
+    body: Array,
+    offset: Array,
+    face: Array,
+    cost: Array,
+    add: bool,
+    gap: Array,
+    sealing: float,
+    rings: Array,
+    interior: Array,
+    seal_line: Array,
+) -> tuple[float, int]:
+    """The least cost of a path from the interior to the outside, and its dearest vertex.
+
+    A path costs the sum of its vertices' costs (none negative), or the largest of them; infinite
+    and NOBODY if there is none.
+    """
+    n_bodies = len(offset) - 1
+    follows = np.zeros((n_bodies, n_bodies), dtype=np.bool_)  # whether i only follows j
+    low, high = offset[n_bodies], offset[0]
+    for r in range(len(rings)):
+        follows[rings[r, 1], rings[r, 0]] = True
+        low, high = min(low, offset[rings[r, 0]]), max(high, offset[rings[r, 0] + 1])
+    inside = np.zeros(high - low, dtype=np.bool_)
+    known = np.zeros(high - low, dtype=np.bool_)
+    for v in interior:
+        inside[v - low] = known[v - low] = True
+    for v in seal_line:
+        known[v - low] = True
+    depth = np.zeros(high - low, dtype=np.int32)  # steps from the nearest vertex not inside
+    queue = np.empty(high - low, dtype=np.int32)
+    last = 0
+    for v in range(low, high):
+        if not inside[v - low]:
+            queue[last] = v
+            last += 1
+    first = 0
+    while first < last:
+        v = queue[first]
+        first += 1
+        for e in range(start[v], start[v + 1]):
+            w = neighbours[e]
+            if inside[w - low] and depth[w - low] == 0:
+                depth[w - low] = depth[v - low] + 1
+                queue[last] = w
+                last += 1
+    flat = True
+    deepest = np.zeros(n_bodies, dtype=np.int32)  # on each body
+    for v in interior:
+        flat &= gap[v] < sealing
+        deepest[body[v]] = max(deepest[body[v]], depth[v - low])
+    nothing = 0.0 if add else -np.inf
+    least = np.full(high - low, np.inf)
+    dearest = np.full(high - low, NOBODY)  # on the best path to each vertex
+    heap = [(0.0, np.int64(0)) for _ in range(0)]
+    for v in interior:
+        if (flat and depth[v - low] == deepest[body[v]]) or (not flat and gap[v] >= sealing):
+            least[v - low] = nothing
+            heappush(heap, (nothing, np.int64(v)))
+    while len(heap) > 0:
+        paid, v = heappop(heap)
+        if paid > least[v - low]:
+            continue
+        if not known[v - low] and gap[v] >= sealing:
+            return paid, dearest[v - low]
+        for e in range(start[v], start[v + 1]):
+            w = neighbours[e]
+            # Under a ring that another body bears there is no path (see `divide`).
+            if gap[w] < sealing:
+                if follows[body[w], body[face[w, 0]]]:
+                    continue
+            elif inside[v - low] and not known[w - low]:
+                continue
+            price = paid + cost[w] if add else max(paid, cost[w])
+            if price < least[w - low]:
+                least[w - low] = price
+                before = dearest[v - low]
+                dearer = before == NOBODY or cost[w] > cost[before]
+                dearest[w - low] = w if dearer else before
+                heappush(heap, (price, np.int64(w)))
+    return np.inf, NOBODY

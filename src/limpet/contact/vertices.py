@@ -1,0 +1,193 @@
+"""Vertices of one surface against another surface.
+
+A surface holds a vertex where the two face each other; a wall's far side faces away, so that
+nothing connects through a body. Distances up to `alarm` count, on either side of the surface.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from limpet.contact.collider import Shape
+from limpet.contact.contacts import FACE_VERTEX, VERTEX_FACE, Corners, grown, store
+from limpet.geometry.bvh import ANY_SIDE, DEPTH, Tree, box_distance2, nearest
+from limpet.geometry.distance import (
+    FACE,
+    VERTEX,
+    Adjacency,
+    Vec,
+    add,
+    corner_angle,
+    dot,
+    face_normal,
+    offset,
+    point,
+    pseudo_normal,
+    scale,
+    unit,
+    vertex_normal,
+)
+
+Array = np.ndarray
+
+# Below this share of the alarm distance the direction between two points says little: there the
+# normal leans on the faces.
+BLEND = 1e-3
+
+AWAY = 1e-3  # a vertex normal whose product with the contact normal is not below minus this
+LOOKS = (
+    0.5  # a vertex looks at a surface when its normal or one of its faces does within 60 degrees
+)
+
+
+@njit(cache=True)
+def _corners(t: int, u: float, v: float, w: float, triangles: Array) -> tuple[Corners, Vec]:
+    """Used vertices in rising order, then the first of them again, with their weights.
+
+    A point on a shared edge or vertex reads the same from whichever triangle it was found.
+    """
+    i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+    if (v == 0.0, j) < (u == 0.0, i):
+        i, j, u, v = j, i, v, u
+    if (w == 0.0, k) < (v == 0.0, j):
+        j, k, v, w = k, j, w, v
+    if (v == 0.0, j) < (u == 0.0, i):
+        i, j, u, v = j, i, v, u
+    return (i, j if v > 0.0 else i, k if w > 0.0 else i), (u, v, w)
+
+
+@njit(cache=True)
+def _looks(i: int, outward: Vec, n: Vec, x: Array, adjacent: Adjacency) -> bool:
+    """Whether vertex i, with its normal `outward`, looks against the normal n of the other body.
+
+    The far side of a wall does not, nor does flat ground look at an edge that slides over it.
+    The blade of a knife that lies on a plate does, with one of its faces.
+    """
+    towards = -dot(outward, n)
+    if towards <= AWAY:
+        return False
+    if towards >= LOOKS:
+        return True
+    triangles, _, start, around = adjacent
+    for k in range(start[i], start[i + 1]):
+        towards = max(towards, -dot(face_normal(around[k], x, triangles), n))
+    return towards >= LOOKS
+
+
+@njit(cache=True)
+def _held_normal(
+    t: int, u: float, v: float, w: float, feature: int, towards: Vec, x: Array, adjacent: Adjacency
+) -> Vec:
+    """Mean normal of those faces at an edge or vertex that oppose `towards`; zero if none does.
+
+    At zero distance this is the normal of choice: on the rim of a box it is that of the side that
+    the other body lies on, where a plain mean would tilt outward.
+    """
+    triangles, neighbours, start, around = adjacent
+    total = (0.0, 0.0, 0.0)
+    if feature == VERTEX:
+        i = triangles[t, 0 if u > 0.0 else (1 if v > 0.0 else 2)]
+        for k in range(start[i], start[i + 1]):
+            n = face_normal(around[k], x, triangles)
+            weight = max(0.0, -dot(n, towards)) * corner_angle(i, around[k], x, triangles)
+            total = add(total, scale(weight, n))
+    else:
+        across = neighbours[t, 0 if u == 0.0 else (1 if v == 0.0 else 2)]
+        n, m = face_normal(t, x, triangles), face_normal(across, x, triangles)
+        total = add(
+            scale(max(0.0, -dot(n, towards)), n),
+            scale(max(0.0, -dot(m, towards)), m),
+        )
+    return unit(total)
+
+
+@njit(cache=True)
+def _vertex_on_surface(
+    i: int,
+    x: Array,
+    adjacent_x: Adjacency,
+    y: Array,
+    tree: Tree,
+    adjacent_y: Adjacency,
+    alarm: float,
+    facing: bool,
+    rim: float,
+    stack: Array,
+) -> tuple[int, float, float, float, int, Vec, float]:
+    """Where vertex i of one surface, at x, is held by the other, at y, that the tree is over.
+
+    Returns triangle (-1 for nowhere), weights, feature, outward normal of the other, gap.
+    """
+    nowhere = (-1, 0.0, 0.0, 0.0, FACE, (0.0, 0.0, 0.0), 0.0)
+    p, triangles, blend = point(x, i), adjacent_y.triangles, max(BLEND * alarm, rim)
+    t, u, v, w, feature, d = nearest(tree, y, triangles, p, alarm, ANY_SIDE, stack)
+    if t < 0:
+        return nowhere
+    outward = vertex_normal(i, x, adjacent_x)
+    a, b, c = point(y, triangles[t, 0]), point(y, triangles[t, 1]), point(y, triangles[t, 2])
+    r = offset(p, a, b, c, u, v, w)
+    if feature == FACE:
+        n = face_normal(t, y, triangles)
+        side = 1.0 if dot(r, n) >= 0.0 else -1.0
+    else:
+        n = pseudo_normal(t, u, v, w, feature, y, adjacent_y)
+        side = 1.0 if dot(r, n) >= 0.0 else -1.0
+        held = _held_normal(t, u, v, w, feature, outward, y, adjacent_y)
+        n = unit(add(scale(side, r), scale(blend, held)))
+    if _looks(i, outward, n, x, adjacent_x):
+        return t, u, v, w, feature, n, dot(n, r)
+    # The two do not face. Outside, the vertex is on the far side of a thin wall: no contact.
+    # Inside or just on the rim, the vertex came in through another side: the nearest that it faces.
+    # Within one step it may yet turn over and arrive: then it counts, too, if asked for.
+    if side * d > blend:
+        return nowhere if facing else (t, u, v, w, feature, n, dot(n, r))
+    t, u, v, w, feature, d = nearest(tree, y, triangles, p, alarm, outward, stack)
+    if t < 0:
+        return nowhere
+    a, b, c = point(y, triangles[t, 0]), point(y, triangles[t, 1]), point(y, triangles[t, 2])
+    r = offset(p, a, b, c, u, v, w)
+    n = face_normal(t, y, triangles)
+    gap = dot(n, r)
+    straight = d <= blend or -gap >= LOOKS * d
+    if gap > blend or not straight or not _looks(i, outward, n, x, adjacent_x):
+        return nowhere
+    return t, u, v, w, feature, n, gap
+
+
+@njit(cache=True)
+def vertex_rows(
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, kind: int,
+    rim: float = 0.0,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Contacts of the vertices at x with the surface at y; rows as in Contacts.of_rows.
+
+    Only of those that face it, unless `facing` is False.
+    With kind FACE_VERTEX x is body b, and two vertices that meet are left out: the other call,
+    with VERTEX_FACE, finds them. Nearer than `rim` [m] to an edge, or beside it, a vertex lies on
+    the face that it looks at.
+    """
+    index = np.empty((32, 7), np.int32)
+    value = np.empty((32, 10))
+    stack = np.empty(DEPTH, np.int32)
+    tree, adjacent_x, adjacent_y = shape_y.tree, shape_x.adjacent, shape_y.adjacent
+    lower, upper, triangles = tree.lower, tree.upper, adjacent_y.triangles
+    one = (1.0, 0.0, 0.0)
+    found = 0
+    for i in range(len(x)):
+        if shape_x.flat[i] or box_distance2(lower, upper, 0, point(x, i)) > alarm * alarm:
+            continue
+        t, u, v, w, feature, n, gap = _vertex_on_surface(
+            i, x, adjacent_x, y, tree, adjacent_y, alarm, facing, rim, stack
+        )
+        if t < 0 or (kind == FACE_VERTEX and feature == VERTEX):
+            continue
+        if found == len(index):
+            index, value = grown(index), grown(value)
+        at, weights = _corners(t, u, v, w, triangles)
+        if kind == VERTEX_FACE:
+            store(index, value, found, kind, (i, i, i), one, at, weights, n, gap)
+        else:
+            store(index, value, found, kind, at, weights, (i, i, i), one, scale(-1.0, n), gap)
+        found += 1
+    return index[:found], value[:found]

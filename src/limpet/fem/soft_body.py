@@ -1,0 +1,354 @@
+"""Soft bodies: finite elements under semi-implicit backward Euler (P eq 1).
+
+With stiffness K and Rayleigh damping a M + b K, P eq 1 reads, for the new velocity v+,
+
+    A v+ = M v + h (f(x) + M g),    A = (1 + h a) M + (h b + h^2) K.
+
+The velocity of driven nodes is prescribed; what is left over in their rows is the drive's force.
+A mixed element adds its pressures to the unknowns (elements/mixed.py); the matrix is then a saddle
+point, and its factor has signs. Nothing else changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from limpet.dynamics.body import Rows
+from limpet.dynamics.motion import Motion
+from limpet.errors import DivergedError, require_positive
+from limpet.fem.discretisation import Discretisation
+from limpet.fem.material import Fem, Material
+from limpet.fem.surface_map import (
+    bound_points,
+    carrying_nodes,
+    rows_times_modes,
+    spread,
+    vertex_compliance,
+)
+from limpet.fem.tangent import Points, Tangent
+from limpet.geometry.shape import Array, Binding, SoftShape
+from limpet.linalg import block_cholesky as chol
+from limpet.linalg.reduced_compliance import Reduced, sparse_rows
+from limpet.rigid.rigid_body import RigidBody
+
+DENSE_ROW = 12  # rows with more vertices than this (a cavity's pressure) are half-solved directly
+
+
+@njit(cache=True)
+def _driven_times(slots: Array, rows: Array, columns: Array, values: Array, y: Array) -> Array:
+    """A y by those blocks of the symmetric A that couple to held nodes, for y (unknowns, 3).
+
+    Complete at the held nodes; at the free ones it is what the held ones do to them.
+    """
+    out = np.zeros_like(y)
+    for k in range(len(slots)):
+        i, j, b = rows[k], columns[k], values[slots[k]]
+        for d in range(3):
+            out[i, d] += b[d, 0] * y[j, 0] + b[d, 1] * y[j, 1] + b[d, 2] * y[j, 2]
+        if i != j:
+            for d in range(3):
+                out[j, d] += b[0, d] * y[i, 0] + b[1, d] * y[i, 1] + b[2, d] * y[i, 2]
+    return out
+
+
+@njit(cache=True)
+def _held_columns(
+    slots: Array, rows: Array, columns: Array, values: Array, held: Array, out: Array
+) -> None:
+    """out (u, 3, m) += A y for y that is `held` (n_held, 3, m) at the held nodes, else zero."""
+    first, m = len(out) - len(held), held.shape[2]
+    for k in range(len(slots)):
+        i, j, b = rows[k], columns[k], values[slots[k]]  # i >= j, so i is held
+        for d in range(3):
+            for e in range(3):
+                f = b[e, d]
+                for c in range(m):
+                    out[j, d, c] += f * held[i - first, e, c]
+                if j >= first and i != j:
+                    f = b[d, e]
+                    for c in range(m):
+                        out[i, d, c] += f * held[j - first, e, c]
+
+
+class SoftBody:
+    """A soft body behind the body contract, built from a shape that is placed in the world."""
+
+    movable = True
+
+    def __init__(
+        self, name: str, shape: SoftShape, material: Material, mass: float,
+        driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
+        anchors: Array | None = None,
+    ) -> None:  # fmt: skip
+        """`anchors` (k,): nodes that ride on other bodies (see `ride`); each has a vertex, and
+        these follow the surface's.
+        """
+        require_positive(f"mass of '{name}'", mass, " kg")
+        none = np.zeros(0, np.int32)
+        driven, anchors = none if driven is None else driven, none if anchors is None else anchors
+        held = np.concatenate([driven, anchors])
+        self.name, self.mass, self.motion, self.shape = name, mass, motion, shape
+        self.mass_damping = material.mass_damping
+        self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
+        self.collision = c = _renumber(_with_nodes(shape.collision, anchors), d.new)
+        self.visual = _renumber(shape.visual, d.new)
+        self.n_surface = self.collision.n_vertices
+        first_node = np.minimum.reduceat(c.nodes, c.start[:-1])
+        vertex_order = np.argsort(first_node, kind="stable")
+        self._vertices = Points(vertex_order, c.start, c.nodes, c.weights)
+        node, ones = np.arange(d.n_free + 1), np.ones(d.n_free)
+        self._nodes = Points(node[:-1], node, node[:-1], ones)
+
+        self.x = d.rest.copy()
+        self.v = np.zeros_like(self.x)
+        self.p = np.zeros(len(d.pressure_unknown))  # [Pa] shared pressures of mixed elements
+        # By unknown: a node's three velocities, or one change of pressure and two zeros.
+        unknowns = len(self.x) + len(self.p)
+        self._free = self._y = np.zeros((unknowns, 3))  # without constraints; with them
+        self._tangent: Tangent | None = None
+        self._right = np.zeros((unknowns, 3))  # right-hand side of the last step
+        self._unmet = np.zeros((unknowns, 3))  # impulses of the constraints
+        self._driven = np.unique(d.new[driven])
+        self._rides: list[tuple[RigidBody, Array, Array]] = []
+        self._carriers: list[RigidBody] = []  # those of them that move
+        # Of the step: N (u, 3, m), how all unknowns follow the twists of the movable bodies that it
+        # rides on, and N^T A N (m, m), what these feel.
+        self.modes, self.felt = np.zeros((unknowns, 3, 0)), np.zeros((0, 0))
+
+    @property
+    def n_held(self) -> int:
+        """Nodes whose velocity is given: the driven ones, and those that ride on other bodies."""
+        return len(self.x) - self.fem.n_free
+
+    def held(self, nodes: Array) -> Array:
+        """Nodes of the shape, counted among the held ones."""
+        return self.fem.new[nodes] - self.fem.n_free
+
+    def ride(self, rigid: RigidBody, nodes: Array, vertices: Array) -> None:
+        """From now on nodes of the shape keep their place at vertices of a rigid body, whose
+        free velocity must be known first.
+        """
+        self._rides.append((rigid, self.fem.new[nodes], vertices))
+        if rigid.movable and rigid not in self._carriers:
+            self._carriers.append(rigid)
+
+    @property
+    def tangent(self) -> Tangent:
+        """The matrix of the last free_velocity."""
+        assert self._tangent is not None, "free_velocity comes first"
+        return self._tangent
+
+    def surface_positions(self) -> Array:
+        return bound_points(
+            self.collision.start, self.collision.nodes, self.collision.weights, self.x
+        )
+
+    def surface_velocities(self) -> Array:
+        return bound_points(
+            self.collision.start, self.collision.nodes, self.collision.weights, self.v
+        )
+
+    def positions(self) -> Array:
+        """Node positions in the shape's own numbering."""
+        out = np.empty_like(self.x)
+        out[self.fem.order] = self.x
+        return out
+
+    def free_velocity(self, h: float, gravity: Array, time: float) -> None:
+        d = self.fem
+        ahead = self.x + h * self.v  # about where the step ends
+        if self._tangent is not None and self._tangent.serves(ahead, self.p, h):
+            loads = d.loads(self.x, self.p, h)
+        else:
+            self._tangent = self._make_tangent(self.x, self.p, h)
+            loads = self._tangent.loads
+        right, known = np.zeros_like(self._y), np.zeros_like(self._y)
+        right[d.nodes_at] = d.mass_times(self.v) + h * (
+            loads.force + d.node_mass[:, None] * gravity
+        )
+        right[d.pressure_unknown, 0] = -loads.excess
+        ahead_of = d.free_unknowns - d.n_free  # the held nodes come last in both countings
+        if self.motion is not None:
+            target = self.motion.place(d.rest[self._driven], time + h)
+            known[self._driven + ahead_of] = (target - self.x[self._driven]) / h
+        for rigid, nodes, at in self._rides:  # what a turning body's arc left open is closed, too
+            gap = rigid.surface_positions()[at] - self.x[nodes]
+            known[nodes + ahead_of] = gap / h + rigid.surface_velocities()[at]
+        own = right - _driven_times(*d.driven_blocks, self.tangent.values, known)
+        solve = self._solve_with_modes if self._carriers else self.tangent.solve
+        self._free = known + solve(own)
+        self._right, self._unmet = right, np.zeros_like(right)
+        self._take(self._free)
+
+    def _solve_with_modes(self, right: Array) -> Array:
+        """A^-1 of a right-hand side, and with it the modes and what they feel."""
+        m = 6 * len(self._carriers)
+        held = np.zeros((self.n_held, 3, m))
+        for rigid, nodes, at in self._rides:
+            if rigid.movable:
+                first = 6 * self._carriers.index(rigid)
+                held[nodes - self.fem.n_free, :, first : first + 6] = rigid.modes(at)
+        pushed = np.zeros((*right.shape, m))
+        _held_columns(*self.fem.driven_blocks, self.tangent.values, held, pushed)
+        y = self.tangent.solve_many(np.concatenate([pushed, right[:, :, None]], axis=2))
+        self.modes = -y[:, :, :m]
+        self.modes[self.fem.free_unknowns :] = held
+        self.felt = _flat(self.modes).T @ _flat(pushed)
+        return y[:, :, m]
+
+    def forget(self) -> None:
+        """Make the matrix anew in the next step, however little has changed."""
+        self._tangent = None
+
+    def _make_tangent(self, x: Array, p: Array, h: float) -> Tangent:
+        old, self._tangent = self._tangent, None
+        try:
+            return Tangent(self.fem, x, p, h, old)
+        except chol.NotPositiveError as error:
+            raise DivergedError(
+                f"'{self.name}': stiffness is not positive at node {self._node(error.node)}; "
+                "lower the time step, or check the mesh there"
+            ) from None
+
+    def _take(self, y: Array) -> None:
+        self._y, self.v = y, y[self.fem.nodes_at]
+
+    def _node(self, unknown: int) -> int:
+        """The shape's node at an unknown, or next to it where that is a pressure."""
+        at = int(np.searchsorted(self.fem.node_unknown, unknown))
+        return int(self.fem.order[min(at, len(self.x) - 1)])
+
+    def compliance(self, rows: Rows) -> Reduced:
+        """By way of the touched vertices, or of the nodes that carry them if these are fewer.
+
+        So a finer collision mesh does not make the half-solves dearer. A cavity's row, which
+        touches most of the underside, is half-solved as it is.
+        """
+        b, d, n = self.collision, self.fem, self.fem.n_free
+        count = np.diff(rows.start)
+        dense = np.flatnonzero(count > DENSE_ROW)
+        touched = np.zeros(self.n_surface, bool)
+        touched[rows.vertex[np.repeat(count <= DENSE_ROW, count)]] = True
+        extra = np.zeros((len(dense), d.symbolic.size))
+        for e, r in enumerate(dense):  # one a cavity
+            own = slice(rows.start[r], rows.start[r + 1])
+            force = np.zeros((self.n_surface, 3))
+            np.add.at(force, rows.vertex[own], rows.vector[own])
+            on_nodes = np.zeros_like(self.v)
+            spread(b.start, b.nodes, b.weights, force, on_nodes)
+            by_unknown = np.zeros_like(self._y)
+            by_unknown[d.nodes_at] = on_nodes
+            extra[e] = by_unknown[: d.free_unknowns].reshape(-1)[d.entries]
+        ranks = np.flatnonzero(touched[self._vertices.order])
+        nodes = np.flatnonzero(carrying_nodes(touched, b.start, b.nodes, n))
+        if len(ranks) <= len(nodes):
+            by_vertex = self.tangent.compliance(self._vertices, ranks, extra)
+        else:
+            by_node = self.tangent.compliance(self._nodes, nodes, extra)
+            column = np.full(len(self.x), -1, np.int32)
+            column[nodes] = 3 * np.arange(len(nodes))
+            by_vertex = vertex_compliance(
+                self._vertices.order[ranks], b.start, b.nodes, b.weights, column, by_node,
+                len(dense),
+            )  # fmt: skip
+        place = np.zeros(self.n_surface, np.int32)
+        place[self._vertices.order[ranks]] = np.arange(len(ranks))
+        extra_column = np.full(len(rows), -1, np.int32)
+        extra_column[dense] = 3 * len(ranks) + np.arange(len(dense))
+        b_rows = sparse_rows(rows.start, rows.vertex, rows.vector, place, extra_column)
+        return Reduced(*b_rows, by_vertex)
+
+    def apply(self, impulse: Array) -> None:
+        b = self.collision
+        on_nodes = np.zeros_like(self.v)
+        spread(b.start, b.nodes, b.weights, impulse, on_nodes)
+        self._unmet = np.zeros_like(self._free)
+        self._unmet[self.fem.nodes_at] = on_nodes
+        if impulse.any():
+            self._take(self._free + self.tangent.solve(self._unmet))
+        else:
+            self._take(self._free)
+
+    def rows_times(self, rows: Rows) -> Array:
+        """(r, m) over the modes."""
+        b, by_node = self.collision, self.modes[self.fem.nodes_at]
+        return rows_times_modes(
+            rows.start, rows.vertex, rows.vector, b.start, b.nodes, b.weights, by_node
+        )
+
+    def taken_along(self) -> Array:
+        """(m,) [N s] what the impulses of `apply` do along the modes."""
+        return self._unmet.ravel() @ _flat(self.modes)
+
+    def pulled(self) -> Array:
+        """(m,) [N s, N m s] what the held nodes do to those that they ride on."""
+        return -self.held_impulse().ravel() @ _flat(self.modes[self.fem.free_unknowns :])
+
+    def follow(self, moved: Array) -> None:
+        """On top of `apply`: the twists of those that it rides on change by `moved` (m,)."""
+        self._take(self._y + (_flat(self.modes) @ moved).reshape(self._y.shape))
+
+    def held_impulse(self) -> Array:
+        """(n_held, 3) [N s] that the held nodes were given over the step."""
+        d = self.fem
+        given = _driven_times(*d.driven_blocks, self.tangent.values, self._y)
+        return (given - self._right - self._unmet)[d.free_unknowns :]
+
+    def advance(self, h: float) -> None:
+        self.x = self.x + h * self.v
+        self.p = self.p + self._y[self.fem.pressure_unknown, 0]
+
+    def elastic_energy(self) -> float:
+        """[J], zero at rest."""
+        return self.fem.energy(self.x, self.p)
+
+    def momentum(self) -> Array:
+        return self.fem.node_mass @ self.v
+
+    def drive_force(self, h: float) -> Array:
+        if len(self._driven) == 0:
+            return np.zeros(6)
+        force = self.held_impulse()[self._driven - self.fem.n_free] / h
+        x = self.x[self._driven]
+        moment = np.cross(x - x.mean(axis=0), force).sum(axis=0)
+        return np.concatenate([force.sum(axis=0), moment])
+
+    def get_state(self) -> dict[str, Array]:
+        made = self._tangent
+        return {
+            "x": self.x.copy(), "v": self.v.copy(), "p": self.p.copy(),
+            "tangent_x": made.x if made else np.full_like(self.x, np.nan),
+            "tangent_p": made.p if made else np.full_like(self.p, np.nan),
+            "tangent_h": np.array(made.h if made else np.nan),
+        }  # fmt: skip
+
+    def set_state(self, state: dict[str, Array]) -> None:
+        self.x, self.v, self.p = state["x"].copy(), state["v"].copy(), state["p"].copy()
+        at = state["tangent_x"], state["tangent_p"], float(state["tangent_h"])
+        if np.isnan(at[2]):
+            self._tangent = None
+        elif self._tangent is None or not self._tangent.is_of(*at):
+            self._tangent = self._make_tangent(*at)
+
+
+def _flat(by_unknown: Array) -> Array:
+    """(u, 3, m) as (3 u, m)."""
+    return by_unknown.reshape(3 * len(by_unknown), by_unknown.shape[2])
+
+
+def _with_nodes(binding: Binding, nodes: Array) -> Binding:
+    """The binding with more vertices, one at each of the nodes, that belong to no triangle."""
+    if len(nodes) == 0:
+        return binding
+    more = binding.start[-1] + 1 + np.arange(len(nodes), dtype=np.int32)
+    return Binding(
+        binding.triangles,
+        np.concatenate([binding.start, more]).astype(np.int32),
+        np.concatenate([binding.nodes, nodes]).astype(np.int32),
+        np.concatenate([binding.weights, np.ones(len(nodes))]),
+    )
+
+
+def _renumber(binding: Binding, new: Array) -> Binding:
+    return Binding(binding.triangles, binding.start, new[binding.nodes], binding.weights)

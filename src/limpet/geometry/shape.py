@@ -1,0 +1,156 @@
+"""Shapes as records: volume meshes, the surfaces bound to them, rigid surfaces; boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from limpet.errors import LimpetError, MeshError, suggest
+from limpet.geometry.cells import CELLS
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A triangle surface whose vertices ride on a volume mesh: vertex i = sum of weight * node."""
+
+    triangles: Array  # (m, 3) int32, outward
+    start: Array  # (n + 1,) int32: vertex i owns entries start[i]:start[i+1]
+    nodes: Array  # (k,) int32 that carry the vertices
+    weights: Array  # (k,), each vertex's sum to 1
+
+    @property
+    def n_vertices(self) -> int:
+        return len(self.start) - 1
+
+    def positions(self, x: Array) -> Array:
+        """Vertex positions (n, 3) for node positions x."""
+        return np.add.reduceat(self.weights[:, None] * x[self.nodes], self.start[:-1], axis=0)
+
+    def vertices_of(self, nodes: Array) -> Array:
+        """The vertices that only these nodes carry."""
+        return np.flatnonzero(np.logical_and.reduceat(np.isin(self.nodes, nodes), self.start[:-1]))
+
+
+@dataclass(frozen=True)
+class SoftShape:
+    """A volume mesh with its collision and visual surfaces and its named node regions."""
+
+    name: str
+    points: Array  # (n, 3) [m] nodes
+    cells: dict[str, Array]  # cell kind -> (m, k) int32
+    collision: Binding  # the surface that touches
+    visual: Binding  # the surface that is seen
+    regions: dict[str, Array] = field(default_factory=dict)  # name -> node indices
+    element: str | None = None  # the element its maker had in mind; None: chosen by the material
+
+    def region(self, name: str) -> Array:
+        """(k,) the nodes of a named region."""
+        if name not in self.regions:
+            raise LimpetError(
+                f"shape '{self.name}' has no region '{name}'{suggest(name, self.regions)}"
+            )
+        return self.regions[name]
+
+
+@dataclass(frozen=True)
+class RigidShape:
+    """A closed triangle surface that only moves as a whole."""
+
+    name: str
+    points: Array  # (n, 3) [m]
+    triangles: Array  # (m, 3) int32, outward
+
+
+def bind_to_nodes(triangles: Array, nodes: Array) -> Binding:
+    """A surface whose vertices are nodes."""
+    n = len(nodes)
+    return Binding(
+        np.ascontiguousarray(triangles, dtype=np.int32),
+        np.arange(n + 1, dtype=np.int32),
+        np.ascontiguousarray(nodes, dtype=np.int32),
+        np.ones(n),
+    )
+
+
+def boundary(cells: dict[str, Array]) -> Binding:
+    """The outer faces of a volume mesh as triangles that ride on its nodes (quadratic faces bent).
+
+    A midside vertex lies on the surface: at its node, or, where that is a control point, at half
+    the control point and a quarter of each corner.
+    """
+    triangles: list[Array] = []
+    edges: list[Array] = []  # (corner, corner, control point)
+    for name in cells:
+        for faces in outer_faces(name, cells):
+            triangles.append(_face_triangles(faces))
+            if CELLS[name].control:
+                corners = faces.shape[1] // 2
+                for c in range(corners):
+                    edges.append(faces[:, [c, (c + 1) % corners, corners + c]])
+    tri = np.concatenate(triangles)
+    nodes, compact = np.unique(tri, return_inverse=True)
+    compact = compact.reshape(-1, 3)
+    if not edges:
+        return bind_to_nodes(compact, nodes)
+    ends = np.full((int(nodes.max()) + 1, 2), -1, np.int64)
+    table = np.concatenate(edges)
+    ends[table[:, 2]] = table[:, :2]
+    control = ends[nodes, 0] >= 0
+    start = np.concatenate([[0], np.cumsum(np.where(control, 3, 1))]).astype(np.int32)
+    carriers = np.repeat(nodes, np.where(control, 3, 1)).astype(np.int32)
+    weights = np.ones(start[-1])
+    first = start[:-1][control]
+    weights[first], weights[first + 1], weights[first + 2] = 0.5, 0.25, 0.25
+    carriers[first + 1], carriers[first + 2] = ends[nodes[control]].T
+    return Binding(compact.astype(np.int32), start, carriers, weights)
+
+
+def outer_faces(name: str, cells: dict[str, Array]) -> list[Array]:
+    """Faces of the cells called `name` that no other cell shares, by number of nodes."""
+    sizes = {len(f) for f in CELLS[name].faces}
+    out = []
+    for size in sizes:
+        own = np.concatenate([cells[name][:, f] for f in CELLS[name].faces if len(f) == size])
+        alike = [
+            cells[other][:, f] for other in cells for f in CELLS[other].faces if len(f) == size
+        ]
+        _, twin, count = np.unique(
+            np.sort(np.concatenate(alike), axis=1), axis=0, return_inverse=True, return_counts=True
+        )
+        # `own` faces stand in `alike` in the same order, after those of the cells named before
+        before = sum(
+            len(cells[other]) * sum(len(f) == size for f in CELLS[other].faces)
+            for other in list(cells)[: list(cells).index(name)]
+        )
+        single = count[twin.ravel()[before : before + len(own)]] == 1
+        out.append(own[single])
+    return out
+
+
+# How a face is cut into triangles, by its number of nodes.
+_CUTS = {
+    3: [(0, 1, 2)],
+    4: [(0, 1, 2), (0, 2, 3)],
+    6: [(0, 3, 5), (3, 1, 4), (5, 4, 2), (3, 4, 5)],
+    8: [(0, 4, 7), (1, 5, 4), (2, 6, 5), (3, 7, 6), (4, 5, 6), (4, 6, 7)],
+}
+
+
+def _face_triangles(faces: Array) -> Array:
+    """(m, nodes a face) -> (triangles, 3), those of a face side by side."""
+    return faces[:, _CUTS[faces.shape[1]]].reshape(-1, 3)
+
+
+def check_points(points: Array, name: str) -> Array:
+    """Points as (n, 3) floats, or a MeshError."""
+    p = np.ascontiguousarray(points, dtype=float)
+    if p.ndim != 2 or p.shape[1] != 3 or len(p) == 0:
+        raise MeshError(f"{name} has points of shape {p.shape}: expected (n, 3) with n > 0")
+    if not np.all(np.isfinite(p)):
+        raise MeshError(
+            f"{name} has {int(np.sum(~np.isfinite(p)))} coordinates that are NaN or infinite"
+        )
+    return p

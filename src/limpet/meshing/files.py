@@ -1,0 +1,266 @@
+"""Shapes from mesh files (STL, OBJ, PLY, OFF, ... by meshio; STEP by Netgen).
+
+No mesh file says its unit: you must. A STEP file does.
+
+Doubled vertices (every STL has them) are welded, triangles are turned outward; what is open or
+crosses itself is refused with one line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.spatial import cKDTree
+
+from limpet.errors import LimpetError, MeshError, suggest
+from limpet.geometry.shape import Array, RigidShape, SoftShape
+from limpet.geometry.surface import volume, winding
+from limpet.meshing.cad import STEP, surface_of_step
+from limpet.meshing.check import check_surface
+from limpet.meshing.tetrahedra import fill, need, solid, tetrahedralise
+
+UNITS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254}
+WELD = 1e-6  # of the extent: vertices this near are one
+SMALLEST = 5e-4  # [m] a smaller body was most likely given in metres
+SURFACE = 0.8  # share of a solid's nodes on its surface, about: more vertices are made fewer
+ENDS = 0.02  # of the height: nodes this near the lowest or highest one are the bottom or the top
+
+MOST_BYTES = 100_000_000  # of a file
+MOST_TRIANGLES = 500_000  # of a surface: more are finer than any contact
+
+PathLike = str | os.PathLike[str]
+
+
+def load_mesh(path: PathLike, unit: str | None = None, *, name: str | None = None) -> RigidShape:
+    """A rigid body from the closed surface in a file; `unit` of its numbers: mm, cm, m or in.
+
+    STL, OBJ, PLY, OFF and what else meshio reads; a STEP file says its unit itself. Doubled
+    vertices are welded and triangles turned outward; an open or self-intersecting surface is
+    refused. It stands where the file has it.
+    """
+    file = Path(path)
+    name = name or file.stem
+    points, triangles = _in_metres(file, unit)
+    extent = float(np.ptp(points, axis=0).max())
+    if extent < SMALLEST:
+        raise MeshError(
+            f"mesh file '{file}' is {1e3 * extent:.3g} mm large in unit = '{unit}': expected "
+            f"{1e3 * SMALLEST:g} mm or more; is it in another unit?"
+        )
+    triangles = outward(points, triangles)
+    check_surface(points, triangles, f"mesh file '{file}'")
+    return RigidShape(name or file.stem, points, triangles)
+
+
+def load_scan(path: PathLike, unit: str | None = None, *, name: str | None = None) -> RigidShape:
+    """A surface to compare with, as a scan leaves it: it may be open. It is no body to simulate."""
+    file = Path(path)
+    return RigidShape(name or file.stem, *_in_metres(file, unit))
+
+
+def soft_mesh(
+    path: PathLike,
+    unit: str | None = None,
+    nodes: int | None = None,
+    *,
+    order: int = 2,
+    name: str | None = None,
+) -> SoftShape:
+    """A soft body of tetrahedra in the closed surface of a file (Netgen); see load_mesh.
+
+    `nodes`: about so many corners of tetrahedra; the surface is made coarser where it has too many
+    vertices for that. Else it stays as it is. `order` 1 makes tet4, 2 tet10 cells. Regions: bottom,
+    top.
+    """
+    surface = load_mesh(path, unit, name=name)
+    x, t = surface.points, surface.triangles
+    if nodes is not None and len(x) > SURFACE * nodes:
+        coarse, tets = tetrahedralise(x, t, nodes, 0.8, SURFACE, surface.name)
+        coarse[:, 2] += x[:, 2].min()
+    else:
+        coarse, tets = fill(x, t, nodes=nodes, name=surface.name)
+    shape = solid(coarse, tets, surface.name, order)
+    z = shape.points[:, 2]
+    near = ENDS * np.ptp(z)
+    regions = {
+        "bottom": np.flatnonzero(z < z.min() + near),
+        "top": np.flatnonzero(z > z.max() - near),
+    }
+    return replace(shape, regions=regions)
+
+
+def _in_metres(file: Path, unit: str | None) -> tuple[Array, Array]:
+    """Welded points (n, 3) [m] and triangles (m, 3) of a file."""
+    points, triangles = read_surface(file, unit)
+    if len(points) == 0:
+        raise MeshError(f"mesh file '{file}': has no points; export it again")
+    points, triangles = weld(points, triangles)
+    if len(triangles) == 0:
+        raise MeshError(f"mesh file '{file}': all its triangles have no area; export it again")
+    return points, triangles
+
+
+def read_surface(file: Path, unit: str | None) -> tuple[Array, Array]:
+    """Points (n, 3) [m] and triangles (m, 3) as they stand in a file."""
+    if not file.is_file():
+        raise LimpetError(f"mesh file '{file}': there is no such file")
+    size = file.stat().st_size
+    if size > MOST_BYTES:
+        raise MeshError(
+            f"mesh file '{file}' has {size / 1e6:.0f} MB: expected {MOST_BYTES / 1e6:.0f} MB or "
+            "less; make its triangles fewer (decimate), or cut off what nothing touches"
+        )
+    if file.suffix.lower() in STEP:
+        if unit not in (None, "mm"):
+            raise LimpetError(
+                f"mesh file '{file}': unit = '{unit}': a STEP file says its own unit; leave it out"
+            )
+        return surface_of_step(file, f"mesh file '{file}'")
+    if unit is None:
+        raise LimpetError(
+            f"mesh file '{file}': a mesh without unit; expected unit='mm', 'cm', 'm' or 'in'"
+        )
+    if unit not in UNITS:
+        raise LimpetError(f"mesh file '{file}': unit = '{unit}'{suggest(unit, UNITS)}")
+    points, triangles = _read(file)
+    return points * UNITS[unit], triangles
+
+
+def _check_stl(file: Path) -> None:
+    """A binary STL says how many triangles it has: believe it only if it is long enough."""
+    with file.open("rb") as opened:
+        head = opened.read(84)
+    if head.lstrip()[:5] == b"solid" and b"\0" not in head:
+        return
+    count = int.from_bytes(head[80:84], "little")
+    size = file.stat().st_size
+    if len(head) < 84 or size < 84 + 50 * count:
+        raise MeshError(
+            f"mesh file '{file}': is no STL: it has {size} bytes, its {count} triangles would "
+            f"take {84 + 50 * count}; export it again"
+        )
+    _check_count(file, count)
+
+
+def _check_count(file: Path, count: int) -> None:
+    if count > MOST_TRIANGLES:
+        raise MeshError(
+            f"mesh file '{file}' has {count} triangles: expected {MOST_TRIANGLES} or fewer; "
+            "make them fewer (decimate), or cut off what nothing touches"
+        )
+
+
+def _read(file: Path) -> tuple[Array, Array]:
+    """Points (n, 3) and triangles (m, 3) of a file, in its own unit."""
+    need("meshio", "meshio", "reading a mesh file")
+    if file.suffix.lower() == ".stl":
+        _check_stl(file)
+    said = StringIO()
+    try:
+        # meshio prints, warns (it takes the text of an STL for a huge number first), may even exit
+        with redirect_stdout(said), redirect_stderr(said), catch_warnings():
+            simplefilter("ignore")
+            mesh = import_module("meshio").read(file)
+    except (Exception, SystemExit) as problem:
+        lines = [line.strip() for line in (said.getvalue() or str(problem)).splitlines()]
+        reason = next((line for line in lines if line), type(problem).__name__)
+        raise LimpetError(
+            f"mesh file '{file}': cannot be read ({reason}); expected STL, OBJ, PLY, OFF or "
+            "another format of meshio, or STEP"
+        ) from None
+    triangles = [np.empty((0, 3), np.int64)]
+    for block in mesh.cells:
+        if block.type == "triangle":
+            triangles.append(block.data)
+        elif block.type == "quad":
+            triangles += [block.data[:, [0, 1, 2]], block.data[:, [0, 2, 3]]]
+    found = np.concatenate(triangles)
+    if len(found) == 0:
+        kinds = ", ".join(sorted({block.type for block in mesh.cells})) or "nothing"
+        raise MeshError(
+            f"mesh file '{file}': expected triangles or quads, it has {kinds}; export its surface"
+        )
+    _check_count(file, len(found))
+    points = np.asarray(mesh.points, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.all(np.isfinite(points)):
+        raise MeshError(f"mesh file '{file}': expected points of three finite coordinates")
+    return points, found
+
+
+def weld(points: Array, triangles: Array, near: float = WELD) -> tuple[Array, Array]:
+    """One vertex for all that stand within `near` of the extent; triangles left without area go."""
+    distance = near * float(np.ptp(points, axis=0).max())
+    pairs = cKDTree(points).query_pairs(distance, output_type="ndarray")
+    n = len(points)
+    links = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    group = connected_components(links, directed=False)[1]
+    t = group[triangles]
+    t = t[np.all(t != np.roll(t, 1, axis=1), axis=1)]
+    used, t = np.unique(t, return_inverse=True)
+    first = np.unique(group, return_index=True)[1]
+    return np.ascontiguousarray(points[first[used]]), t.reshape(-1, 3).astype(np.int32)
+
+
+def outward(points: Array, triangles: Array, voids: bool = True) -> Array:
+    """The triangles turned so that all of a part agree, and look away from the solid.
+
+    A part inside another one is the wall of a void, unless there are none.
+    """
+    t = triangles.copy()
+    parts = []
+    for part, turned in _agreeing(t):
+        t[part[turned]] = t[part[turned]][:, [0, 2, 1]]
+        if volume(points, t[part]) < 0.0:
+            t[part] = t[part][:, [0, 2, 1]]
+        parts.append(part)
+    if not voids:
+        return t
+    within = [
+        sum(
+            winding(points, t[other], points[t[part[0], 0]]) > 0.5
+            for other in parts
+            if other is not part
+        )
+        for part in parts
+    ]
+    for part, depth in zip(parts, within):
+        if depth % 2:
+            t[part] = t[part][:, [0, 2, 1]]
+    return t
+
+
+def _agreeing(t: Array) -> Iterator[tuple[Array, Array]]:
+    """Of each connected part: its triangles, and which of them to turn to agree with its first."""
+    half = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]).astype(np.int64)
+    owner = np.tile(np.arange(len(t)), 3)
+    key = half.min(axis=1) * (int(t.max()) + 1) + half.max(axis=1)
+    order = np.argsort(key, kind="stable")
+    twins = np.flatnonzero(key[order][1:] == key[order][:-1])
+    one, two = order[twins], order[twins + 1]
+    # two triangles that agree run along their common edge in opposite senses
+    sense = np.where(half[one, 0] == half[two, 0], 2.0, 1.0)
+    n = len(t)
+    rows, columns = owner[one], owner[two]
+    _, unique = np.unique(np.stack([rows, columns], axis=1), axis=0, return_index=True)
+    rows, columns, sense = rows[unique], columns[unique], sense[unique]
+    links = coo_array((sense, (rows, columns)), shape=(n, n)).tocsr()
+    links = links.maximum(links.T)
+    label = connected_components(links, directed=False)[1]
+    for k in range(label.max() + 1):
+        part = np.flatnonzero(label == k)
+        reached, before = breadth_first_order(links, part[0], directed=False)
+        flip = np.zeros(n, dtype=bool)
+        steps = np.asarray(links[before[reached[1:]], reached[1:]]).ravel()
+        for here, there, step in zip(reached[1:], before[reached[1:]], steps):
+            flip[here] = flip[there] ^ (step > 1.5)
+        yield part, flip[part]

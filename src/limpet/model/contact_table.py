@@ -1,0 +1,103 @@
+"""What two bodies of a world are to each other: whether they touch, how, and how rough they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+import numpy as np
+
+from limpet.errors import LimpetError, suggest
+from limpet.model.specs import RigidSpec, Spec
+from limpet.pressure_field.patches import FieldPair
+from limpet.pressure_field.surface import is_compliant
+
+
+class ContactModel(StrEnum):
+    """How two bodies touch."""
+
+    POINTS = "points"  # of their surfaces
+    FIELDS = "pressure fields"
+
+
+class Pairing:
+    """Of all pairs of bodies, by name; what nobody has said of a pair follows from the bodies."""
+
+    def __init__(self, specs: Mapping[str, Spec], friction: float) -> None:
+        self._specs = specs
+        self.friction = checked_friction(friction)
+        self._friction: dict[frozenset[str], float] = {}
+        self._apart: set[frozenset[str]] = set()
+        self._model: dict[frozenset[str], tuple[ContactModel, float]] = {}
+
+    def set_friction(self, one: str, other: str, mu: float) -> None:
+        self._friction[frozenset((one, other))] = checked_friction(mu)
+
+    def friction_between(self, one: str, other: str) -> float:
+        return self._friction.get(frozenset((one, other)), self.friction)
+
+    def ignore(self, one: str, other: str) -> None:
+        self._apart.add(frozenset((one, other)))
+
+    def apart(self, one: str, other: str) -> bool:
+        """Whether two bodies were told to ignore each other."""
+        return frozenset((one, other)) in self._apart
+
+    def may_touch(self, one: str, other: str) -> bool:
+        """Whether two bodies have anything to do with each other."""
+        solid = self._specs[one].collides and self._specs[other].collides
+        return solid and not self.apart(one, other)
+
+    def set_contact(self, one: Spec, other: Spec, model: str, dissipation: float) -> None:
+        if model not in list(ContactModel):
+            raise LimpetError(f"contact model = '{model}'{suggest(model, ContactModel)}")
+        if model == ContactModel.FIELDS:
+            for spec in (one, other):
+                if not isinstance(spec, RigidSpec) or spec.field is None:
+                    raise LimpetError(
+                        f"contact of '{one.name}' and '{other.name}': '{spec.name}' has no "
+                        "pressure field; make it with limpet.fields"
+                    )
+        if not 0.0 <= dissipation < np.inf:
+            raise LimpetError(f"dissipation = {dissipation:g} s: expected 0 or more")
+        self._model[frozenset((one.name, other.name))] = ContactModel(model), dissipation
+
+    def by_points(self, one: str, other: str) -> bool:
+        """Whether two bodies meet with the points of their surfaces."""
+        return self.may_touch(one, other) and self.by_fields(one, other) is None
+
+    def by_fields(self, one: str, other: str) -> tuple[RigidSpec, RigidSpec] | None:
+        """The two, if they meet with their pressure fields."""
+        a, b = self._specs[one], self._specs[other]
+        if not (isinstance(a, RigidSpec) and isinstance(b, RigidSpec)):
+            return None
+        if a.field is None or b.field is None or not self.may_touch(one, other):
+            return None
+        model, _ = self._model.get(frozenset((one, other)), (None, 0.0))
+        if model is None:
+            compliant = is_compliant(a.field) or is_compliant(b.field)
+            model = ContactModel.FIELDS if compliant else ContactModel.POINTS
+        return (a, b) if model is ContactModel.FIELDS else None
+
+    def field_pairs(self, names: Sequence[str]) -> list[FieldPair]:
+        """The pairs of bodies that meet with their pressure fields, by number."""
+        pairs = []
+        for i, one in enumerate(names):
+            for j in range(i + 1, len(names)):
+                if (found := self.by_fields(one, names[j])) is not None:
+                    a, b = found
+                    assert a.field is not None and b.field is not None
+                    _, dissipation = self._model.get(frozenset((one, names[j])), ("", 0.0))
+                    pairs.append(
+                        FieldPair(
+                            i, j, a.field, b.field, dissipation, (one, names[j]),
+                            a.field_pose, b.field_pose,
+                        )
+                    )  # fmt: skip
+        return pairs
+
+
+def checked_friction(mu: float) -> float:
+    if not 0.0 <= mu < np.inf:
+        raise LimpetError(f"friction = {mu:g}: expected 0 or more")
+    return float(mu)

@@ -1,0 +1,408 @@
+"""What a user builds: bodies, drives, gravity and air. Nothing moves here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from limpet.cavity.gas.atmosphere import Atmosphere
+from limpet.cavity.gas.exchange import Breath
+from limpet.cavity.gas.network import Tap
+from limpet.cavity.gas.vacuum_line import Line, Pump, Regulator, Source, Valve
+from limpet.dynamics.motion import HOLD, Motion
+from limpet.errors import LimpetError, require_positive, suggest
+from limpet.fem.attachments import Handle
+from limpet.fem.material import Fem, Material
+from limpet.fem.soft_body import SoftBody
+from limpet.geometry.shape import Array, RigidShape, SoftShape, check_points
+from limpet.geometry.surface import Surface, with_points
+from limpet.meshing.check import check_apart, check_surface, has_hollow
+from limpet.model.contact_table import Pairing
+from limpet.model.specs import (
+    Anchors,
+    Connection,
+    Named,
+    Region,
+    RigidSpec,
+    SoftSpec,
+    Spec,
+    TieSpec,
+)
+from limpet.particles.body import ParticleBody
+from limpet.particles.system import Constrained
+from limpet.pressure_field.catalogue import FieldShape
+from limpet.rigid.joints import Ties
+from limpet.rigid.rigid_body import RigidBody
+
+Vector = Sequence[float] | Array
+
+
+class World:
+    """Bodies and what acts on them. Lengths in m, masses in kg, pressures in Pa, time in s.
+
+    gravity (3,) [m/s^2]; friction: Coulomb's coefficient between all bodies, unless set_friction
+    says otherwise for a pair; atmosphere: the air around and how trapped air answers; leak [mol/s]
+    into every sealed cavity (P eq 15), unless a body breathes in its own way.
+    """
+
+    def __init__(
+        self,
+        gravity: Vector = (0.0, 0.0, -9.81),
+        friction: float = 0.5,
+        atmosphere: Atmosphere | None = None,
+        leak: float = 0.0,
+    ) -> None:
+        self.gravity = np.asarray(gravity, dtype=float)
+        if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
+            raise LimpetError(f"gravity = {gravity}: expected three finite numbers [m/s^2]")
+        self.atmosphere = atmosphere or Atmosphere()
+        if not 0.0 <= leak < np.inf:
+            raise LimpetError(f"leak = {leak:g} mol/s: expected 0 or more")
+        self.leak = leak  # n_leak into every sealed cavity (P eq 15)
+        self.specs: dict[str, Spec] = {}
+        self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
+        self.breaths: dict[str, Breath] = {}  # by body
+        self.connections: dict[str, Connection] = {}  # by body
+        self.watched: dict[str, Region] = {}
+        self.ties: list[TieSpec] = []
+        self.pairing = Pairing(self.specs, friction)
+        self._swept: Constrained | None = None
+
+    def add_soft(
+        self,
+        shape: SoftShape,
+        material: Material,
+        mass: float,
+        *,
+        name: str | None = None,
+        position: Vector = (0.0, 0.0, 0.0),
+        rotation: Array | None = None,
+        fem: Fem | None = None,
+        collides: bool = True,
+    ) -> SoftSpec:
+        """A soft body; `mass` [kg] is spread evenly over its volume.
+
+        It is turned by `rotation` (3, 3) about the origin of its shape, then put at `position`
+        (3,) [m]. `name`: that of the shape if not given, with a number if that is taken. `fem`
+        names an element and how it is used; by default mesh and material choose it. Without
+        `collides` it touches nothing.
+        """
+        name = self._new_name(name, shape.name)
+        check_points(shape.points, f"mesh of '{name}'")
+        require_positive(f"mass of '{name}'", mass, " kg")
+        placed = replace(shape, points=_place(shape.points, position, rotation))
+        spec = SoftSpec(name, placed, material, mass, fem or Fem(), collides)
+        self.specs[name] = spec
+        return spec
+
+    def add_rigid(
+        self,
+        shape: RigidShape,
+        mass: float,
+        *,
+        name: str | None = None,
+        position: Vector = (0.0, 0.0, 0.0),
+        rotation: Array | None = None,
+        fixed: bool = False,
+        collides: bool = True,
+    ) -> RigidSpec:
+        """A rigid body, free to move, or `fixed` in the world; without `collides` only seen.
+
+        `mass` [kg] is spread evenly over its volume; name, position and rotation as in add_soft.
+        Two shapes of `limpet.fields` touch by their pressure fields, see `set_contact`.
+        """
+        name = self._new_name(name, shape.name)
+        check_points(shape.points, f"mesh of '{name}'")
+        require_positive(f"mass of '{name}'", mass, " kg")
+        placed = replace(shape, points=_place(shape.points, position, rotation))
+        field = shape.field if isinstance(shape, FieldShape) else None
+        turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
+        pose = turn, np.asarray(position, dtype=float)
+        spec = RigidSpec(name, placed, mass, fixed, collides, field, pose)
+        self.specs[name] = spec
+        return spec
+
+    def drive(self, target: Region | RigidSpec, motion: Motion) -> None:
+        """Move a region of a soft body, or a whole rigid body, along `motion` (limpet.motion.path).
+
+        What that takes is in every report: StepReport.drives, by the body's name.
+        """
+        if isinstance(target, SoftSpec):
+            regions = ", ".join(target.shape.regions)
+            raise LimpetError(
+                f"drive on '{target.name}': a soft body is driven by a region, as in "
+                f"{target.name}['top']; it has: {regions}"
+            )
+        if not isinstance(target, (Region, RigidSpec)) or not isinstance(motion, Motion):
+            raise LimpetError(
+                "drive: expected a region or a rigid body of this world, and a motion.path"
+            )
+        region = target.whole if isinstance(target, RigidSpec) else target
+        if region.body not in self.specs:
+            raise LimpetError(f"drive on '{region.body}'{suggest(region.body, self.specs)}")
+        spec = self.specs[region.body]
+        if isinstance(spec, RigidSpec) != (region.name is None):
+            raise LimpetError(f"drive on '{region.body}': the target is of another world")
+        if isinstance(spec, RigidSpec) and spec.fixed:
+            raise LimpetError(f"drive on '{region.body}': it is fixed; add it without fixed=True")
+        if region.body in self.drives:
+            raise LimpetError(f"'{region.body}' has a drive already: join the two motions")
+        points = spec.shape.points
+        away = float(np.abs(motion.place(points, 0.0) - points).max())
+        if away > 1e-9:
+            raise LimpetError(
+                f"drive on '{region.body}': the motion starts {away:g} m away from "
+                "where the body stands; begin the path with (0, 0)"
+            )
+        self.drives[region.body] = (region, motion)
+
+    def hold(self, target: Region | RigidSpec) -> None:
+        """Keep a region of a soft body, or a rigid body, where it is."""
+        self.drive(target, HOLD)
+
+    def attach(self, region: Region, rigid: RigidSpec) -> None:
+        """Fix a region of a soft body to a rigid one: its nodes keep their place on it.
+
+        The two bodies make no contact with each other.
+        """
+        if not isinstance(region, Region) or region.name is None:
+            raise LimpetError('attach: expected a region of a soft body, as cup["top"]')
+        self._known("attach", region.body, rigid)
+        spec = self.specs[region.body]
+        assert isinstance(spec, SoftSpec)
+        if region.body in self.drives and self.drives[region.body][0].name == region.name:
+            raise LimpetError(f"attach '{region.body}': its region '{region.name}' is driven")
+        nodes = spec.shape.region(region.name)
+        tie = TieSpec(region.body, rigid.name, nodes, spec.shape.points[nodes], hinge=False)
+        self.ties.append(tie)
+        self.ignore(spec, rigid)
+
+    def joint(
+        self, one: RigidSpec, other: RigidSpec, at: Vector, axis: Vector | None = None
+    ) -> None:
+        """Join two rigid bodies at a point [m]: a ball joint, with an `axis` a hinge about it.
+
+        The two bodies make no contact with each other.
+        """
+        self._known("joint", one.name if isinstance(one, RigidSpec) else "", other)
+        points = np.atleast_2d(np.asarray(at, dtype=float))
+        if axis is not None:
+            along = np.asarray(axis, dtype=float)
+            if along.shape != (3,) or not 0.0 < float(np.linalg.norm(along)) < np.inf:
+                raise LimpetError(f"joint axis = {axis}: expected three numbers, not all 0")
+            size = float(np.ptp(np.concatenate([one.shape.points, other.shape.points]), 0).max())
+            points = np.concatenate([points, points + along * size / np.linalg.norm(along)])
+        if points.shape != (1 if axis is None else 2, 3) or not np.all(np.isfinite(points)):
+            raise LimpetError(f"joint at = {at}: expected three finite numbers [m]")
+        self.ties.append(TieSpec(one.name, other.name, None, points, axis is not None))
+        self.ignore(one, other)
+
+    def _known(self, what: str, one: str, other: object) -> None:
+        if one not in self.specs or not isinstance(other, RigidSpec):
+            raise LimpetError(f"{what}: expected two bodies of this world, the second rigid")
+        if other.name not in self.specs or one == other.name:
+            raise LimpetError(
+                f"{what} '{one}' to '{other.name}': expected two bodies of this world"
+            )
+        if all(self._prescribed(name) for name in (one, other.name)):
+            raise LimpetError(
+                f"{what} '{one}' to '{other.name}': neither can move, so there is nothing to hold"
+            )
+
+    def _prescribed(self, name: str) -> bool:
+        spec = self.specs[name]
+        return isinstance(spec, RigidSpec) and (spec.fixed or name in self.drives)
+
+    @property
+    def swept(self) -> Constrained:
+        """Cloth, rope, jelly and the rigid bodies among them, by constrained dynamics (C).
+
+        ``world.swept.add(body)``; cups touch those of its bodies that enclose a volume.
+        """
+        if self._swept is None:
+            self._swept = Constrained(gravity=self.gravity, friction=self.pairing.friction)
+        return self._swept
+
+    def ignore(self, one: Named, other: Named) -> None:
+        """Let two bodies pass through each other: no contact, no cavity between them."""
+        self.pairing.ignore(one.name, other.name)
+
+    def set_friction(self, one: Named, other: Named, mu: float) -> None:
+        """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
+        self.pairing.set_friction(one.name, other.name, mu)
+
+    def set_contact(self, one: Spec, other: Spec, model: str, dissipation: float = 0.0) -> None:
+        """How two bodies touch: by "points" of their surfaces, or by their "pressure fields".
+
+        dissipation [s]: of pressure fields (F eq 3), by how much their pressure rises with the
+        rate of the extent.
+        """
+        self.pairing.set_contact(one, other, model, dissipation)
+
+    def breathe(self, body: Spec, breath: Breath) -> None:
+        """How every cavity with a wall on `body` leaks or is fed, instead of the world's leak.
+
+        Of two bodies round one cavity that both breathe, the one that carries the contact ring
+        counts (the soft one; of two alike the one added first); if that has none, the first added.
+        """
+        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(breath, Breath):
+            raise LimpetError("breathe: expected a body of this world, and a Breath")
+        if self.specs.get(body.name) is not body:
+            raise LimpetError(f"breathe on '{body.name}': it is not a body of this world")
+        if body.name in self.breaths:
+            raise LimpetError(f"'{body.name}' breathes already: join the two in one Breath")
+        self.breaths[body.name] = breath
+
+    def connect(
+        self,
+        body: Spec,
+        source: Source,
+        *,
+        line: Line | None = None,
+        valve: Valve | None = None,
+        port: Vector | None = None,
+        switch: float | None = None,
+    ) -> None:
+        """Put a vacuum line on `body`: a Regulator or a Pump, with a hose and a valve if given.
+
+        port [m]: where it enters, as a point on the body's surface; the cavity there is on the
+        line. Without one it is the largest with a wall on the body. switch [Pa]: the vacuum from
+        which on the sensor says that a part is present, half the source's deepest if not given. Of
+        two lines on one cavity the one that was connected first counts.
+        """
+        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(source, (Regulator, Pump)):
+            raise LimpetError("connect: expected a body of this world, and a Regulator or a Pump")
+        if self.specs.get(body.name) is not body:
+            raise LimpetError(f"connect on '{body.name}': it is not a body of this world")
+        if body.name in self.connections:
+            raise LimpetError(f"'{body.name}' is on a line already")
+        deepest, atmosphere = source.end_vacuum, self.atmosphere
+        if deepest > atmosphere.pressure:
+            raise LimpetError(
+                f"connect on '{body.name}': vacuum = {deepest:g} Pa is below absolute zero "
+                f"pressure; expected at most that of the atmosphere, {atmosphere.pressure:g} Pa"
+            )
+        line = line or Line()
+        if atmosphere.exponent != 1.0 and not (isinstance(source, Regulator) and line.is_nothing):
+            raise LimpetError(
+                f"connect on '{body.name}': the air has exponent = {atmosphere.exponent:g}; pumps "
+                "and hoses need 1 (air takes the temperature of its pipes), a bare Regulator not"
+            )
+        switch = 0.5 * deepest if switch is None else require_positive("switch", switch, " Pa")
+        where = None if port is None else np.asarray(port, dtype=float)
+        if where is not None and (where.shape != (3,) or not np.all(np.isfinite(where))):
+            raise LimpetError(f"connect port = {port}: expected three finite numbers [m]")
+        self.connections[body.name] = Connection(source, line, valve or Valve(), switch, where)
+
+    def taps(self, names: Sequence[str], surfaces: Sequence[Array]) -> list[Tap]:
+        """The lines, with the vertex of the joined `surfaces` (n, 3) [m] nearest to each port."""
+        offset = np.cumsum([0] + [len(x) for x in surfaces])
+        taps = []
+        for name, c in self.connections.items():
+            i, vertex = list(names).index(name), -1
+            if c.port is not None:
+                vertex = int(offset[i] + np.linalg.norm(surfaces[i] - c.port, axis=1).argmin())
+            taps.append(Tap(name, i, vertex, c.source, c.line, c.valve, c.switch))
+        return taps
+
+    def watch(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
+        """Report a region's mean position in each step as name_x, name_y, name_z [m].
+
+        Of a rigid or swept body it is the centre of mass. With a region comes the volume of its
+        body, as a share of that at rest: body_volume.
+        """
+        if isinstance(target, (RigidSpec, ParticleBody, RigidBody)):
+            target = Region(target.name, None)
+        if not isinstance(target, Region):
+            raise LimpetError(
+                f"watch '{name}': expected a rigid body or a region of a soft one, as beam[\"tip\"]"
+            )
+        swept = [body.name for body in self.swept.bodies]
+        if target.body not in (*self.specs, *swept):
+            near = suggest(target.body, [*self.specs, *swept])
+            raise LimpetError(f"watch '{name}': there is no body '{target.body}'{near}")
+        if not name.isidentifier():
+            raise LimpetError(f"watch '{name}': expected a name of letters, digits and _")
+        if name in self.watched:
+            raise LimpetError(f"watch '{name}': that name is taken")
+        self.watched[name] = target
+
+    def watched_columns(self) -> list[str]:
+        """The names of what is watched, in the order of the reports."""
+        places = [f"{name}_{axis}" for name in self.watched for axis in "xyz"]
+        regions = self.watched.values()
+        bodies = dict.fromkeys(region.body for region in regions if region.name is not None)
+        return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
+
+    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface], Ties, list[Handle]]:
+        """The bodies, ready to step, the topology of their collision surfaces, and what joins them.
+
+        The points that are tied follow the vertices of each body's surface.
+        """
+        if not self.specs and not self.swept.bodies:
+            raise LimpetError("the world is empty: add a body first")
+        bodies: list[SoftBody | RigidBody] = []
+        surfaces: list[Surface] = []
+        placed: list[tuple[str, Array, Array]] = []
+        anchors = Anchors(self.ties)
+        for spec in self.specs.values():
+            region, motion = self.drives.get(spec.name, (None, None))
+            if isinstance(spec, SoftSpec):
+                collision = spec.shape.collision
+                points, triangles = collision.positions(spec.shape.points), collision.triangles
+            else:
+                points, triangles = spec.shape.points, np.asarray(spec.shape.triangles)
+            surface = check_surface(points, triangles, f"surface of '{spec.name}'")
+            placed.append((spec.name, points, surface.triangles))
+            framed = isinstance(spec, RigidSpec) and spec.field is not None
+            surfaces.append(with_points(surface, anchors.count(spec.name) + 4 * framed))
+            if isinstance(spec, SoftSpec):
+                nodes = spec.shape.region(region.name) if region and region.name else None
+                anchors.check_apart(spec.name, nodes)
+                bodies.append(
+                    SoftBody(
+                        spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
+                        anchors.nodes(spec.name),
+                    )
+                )  # fmt: skip
+            else:
+                own = anchors.points(spec.name)
+                bodies.append(
+                    RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion, own, framed)
+                )
+        check_apart(placed, self.pairing.by_points)
+        self._check_lines(placed)
+        return bodies, surfaces, *anchors.place([b.name for b in bodies], surfaces)
+
+    def _check_lines(self, placed: Sequence[tuple[str, Array, Array]]) -> None:
+        """Refuse a line on a body round which no air can be trapped."""
+        hollow = [name for name, x, t in placed if self.connections and has_hollow(x, t)]
+        for name in self.connections:
+            if not any(name == other or self.pairing.may_touch(name, other) for other in hollow):
+                raise LimpetError(
+                    f"connect on '{name}': neither it nor what it can touch has an inner surface "
+                    "to hold a vacuum; connect a cup, or what a cup stands on"
+                )
+
+    def _new_name(self, name: str | None, kind: str) -> str:
+        if name is None:
+            name = kind
+            count = 2
+            while name in self.specs:
+                name = f"{kind} {count}"
+                count += 1
+        if name in self.specs:
+            raise LimpetError(f"name = '{name}': the world has a body of that name already")
+        return name
+
+
+def _place(points: Array, position: Vector, rotation: Array | None) -> Array:
+    where = np.asarray(position, dtype=float)
+    if where.shape != (3,) or not np.all(np.isfinite(where)):
+        raise LimpetError(f"position = {position}: expected three finite numbers [m]")
+    turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
+    if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3), atol=1e-9):
+        raise LimpetError("rotation: expected a rotation matrix, 3 x 3 and orthogonal")
+    return np.ascontiguousarray(points @ turn.T + where)

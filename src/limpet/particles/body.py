@@ -1,0 +1,230 @@
+"""What all explicit bodies share: particles with lumped mass, a surface, a drive, a state.
+
+A model says one thing: what its inside does to the velocities within a step (`_inside`). All the
+rest stands here once. Every particle is a vertex of the collision surface, those within a volume
+belong to no triangle; so rows over vertices are rows over particles, and A is the mass (C eq 18).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numba import njit
+
+from limpet.dynamics.body import Rows
+from limpet.dynamics.motion import HOLD, Motion
+from limpet.errors import LimpetError, require_positive
+from limpet.linalg.reduced_compliance import Reduced, sparse_rows
+from limpet.particles.meshes import Net
+
+Array = np.ndarray
+
+
+@njit(cache=True)
+def pushed(v: Array, force: Array, mass: Array, h: float) -> Array:
+    """v + h f/m, (n, 3)."""
+    out = np.empty_like(v)
+    for i in range(len(v)):
+        s = h / mass[i]
+        for d in range(3):
+            out[i, d] = v[i, d] + s * force[i, d]
+    return out
+
+
+@njit(cache=True)
+def falling(v: Array, gravity: Array, h: float) -> Array:
+    """v + h g, (n, 3)."""
+    out = np.empty_like(v)
+    for i in range(len(v)):
+        for d in range(3):
+            out[i, d] = v[i, d] + h * gravity[d]
+    return out
+
+
+@njit(cache=True)
+def _drawn(v: Array, arrive: Array, goal: Array, rate: float) -> Array:
+    """v + rate (goal - arrive), (n, 3)."""
+    out = np.empty_like(v)
+    for i in range(len(v)):
+        for d in range(3):
+            out[i, d] = v[i, d] + rate * (goal[i, d] - arrive[i, d])
+    return out
+
+
+class ParticleBody(ABC):
+    """Explicit, behind the body contract; the drag is implicit: v' = (...)/(1 + h a)."""
+
+    movable = True
+
+    def __init__(
+        self,
+        name: str,
+        net: Net,
+        mass: float,
+        mass_damping: float = 0.0,
+        driven: Array | None = None,
+        motion: Motion | None = None,
+        even: bool = False,
+    ) -> None:
+        """`mass` [kg] is spread by area or volume, or (`even`) alike to all particles, as C does.
+
+        `driven` (d,): particles moved by `motion`.
+        """
+        self.name, self.net = name, net
+        self.mass = require_positive(f"mass of '{name}'", mass, " kg")
+        if not 0.0 <= mass_damping < np.inf:
+            raise LimpetError(
+                f"mass_damping of '{name}' = {mass_damping:g} 1/s: expected 0 or more"
+            )
+        self.mass_damping = mass_damping
+        n = len(net.points)
+        self.node_mass = self.mass * (np.full(n, 1.0 / n) if even else net.shares())
+        self.n_surface = len(net.points)
+        self.triangles = net.triangles
+        self.driven = _known_nodes(name, driven, self.n_surface)
+        self.motion = motion or HOLD
+        self.inverse_mass = 1.0 / self.node_mass  # zero where driven
+        self.inverse_mass[self.driven] = 0.0
+        self.x = net.points.copy()
+        self.v = np.zeros_like(self.x)
+        self._free = self._before = self._impulse = np.zeros_like(self.x)
+        self._gravity, self._h = np.zeros(3), 0.0
+
+    @abstractmethod
+    def _inside(self, h: float, v: Array) -> Array:
+        """The velocities (n, 3) after a step of the body's own forces, from those without them."""
+
+    def stable_step(self) -> float:
+        """[s] The longest step at which the model is stable; models by goals always are."""
+        return np.inf
+
+    def surface_positions(self) -> Array:
+        return self.x.copy()
+
+    def surface_velocities(self) -> Array:
+        return self.v.copy()
+
+    @property
+    def centre(self) -> Array:
+        """(3,) [m] of mass."""
+        return self.node_mass @ self.x / self.mass
+
+    @property
+    def drag(self) -> float:
+        """What is left of a velocity after the last step's drag: C's 1 - gamma (eq 2)."""
+        return 1.0 / (1.0 + self._h * self.mass_damping)
+
+    @property
+    def mobility(self) -> Array:
+        """(n,) [1/kg] what a unit impulse does to the velocity in the last step; 0 where driven."""
+        return self.drag * self.inverse_mass
+
+    def free_velocity(self, h: float, gravity: Array, time: float) -> None:
+        if h > self.stable_step():
+            raise LimpetError(
+                f"time step h = {h:g} s: explicit body '{self.name}' is stable up to "
+                f"{self.stable_step():.3g} s; lower h, take more substeps, soften it or add mass"
+            )
+        self._h, self._gravity, self._before = h, np.asarray(gravity, float), self.v
+        v = self._inside(h, falling(self.v, self._gravity, h))
+        if self.mass_damping > 0.0:
+            v *= self.drag
+        if len(self.driven):
+            target = self.motion.place(self.net.points[self.driven], time + h)
+            v[self.driven] = (target - self.x[self.driven]) / h
+        self._free = self.v = v
+        self._impulse = np.zeros_like(v)
+
+    def compliance(self, rows: Rows) -> Reduced:
+        touched = np.unique(rows.vertex)
+        place = np.zeros(self.n_surface, np.int32)
+        place[touched] = np.arange(len(touched))
+        none = np.full(len(rows), -1, np.int32)
+        b = sparse_rows(rows.start, rows.vertex, rows.vector, place, none)
+        return Reduced(*b, np.diag(np.repeat(self.mobility[touched], 3)))
+
+    def apply(self, impulse: Array) -> None:
+        self._impulse = impulse
+        self.v = self._free + self.mobility[:, None] * impulse
+
+    def reach(self, v: Array, impulse: Array | None) -> None:
+        """On top of `apply`, by the velocities (n, 3); `impulse` if its drive is to know."""
+        self.v = v.copy()
+        if impulse is not None:
+            self._impulse = self._impulse + impulse
+
+    def foresee(self, v: Array, impulse: Array) -> None:
+        """Free velocity <- what leads to v (n, 3) with `impulse`, as `apply` has it."""
+        self.v = self._free = v - self.mobility[:, None] * impulse
+
+    def advance(self, h: float) -> None:
+        self.x = self.x + h * self.v
+
+    def momentum(self) -> Array:
+        return self.node_mass @ self.v
+
+    def angular_momentum(self) -> Array:
+        """(3,) [kg m^2/s] about the origin."""
+        return np.cross(self.x, self.node_mass[:, None] * self.v).sum(axis=0)
+
+    def kinetic_energy(self) -> float:
+        """[J]"""
+        return 0.5 * float(self.node_mass @ (self.v**2).sum(axis=1))
+
+    def drive_force(self, h: float) -> Array:
+        """By the balance of momentum: what neither gravity nor impulses nor drag account for."""
+        if len(self.driven) == 0:
+            return np.zeros(6)
+        m = self.node_mass[:, None]
+        unmet = m * (self.v / self.drag - self._before - h * self._gravity) - self._impulse
+        centre = self.x[self.driven].mean(axis=0)
+        moment = np.cross(self.x - centre, unmet).sum(axis=0)
+        return np.concatenate([unmet.sum(axis=0), moment]) / h
+
+    def get_state(self) -> dict[str, Array]:
+        return {"x": self.x.copy(), "v": self.v.copy()}
+
+    def set_state(self, state: dict[str, Array]) -> None:
+        self.x, self.v = state["x"].copy(), state["v"].copy()
+
+
+class GoalBody(ParticleBody):
+    """Models that say where the particles would rather be, made into velocities (C eq 1-3).
+
+    With x* = x + h v of the velocities without the model (C eq 1) and its goals g at x*,
+    v' = v + k (g - x*)/h. That is C eq 2, its gamma being the drag of all particle bodies, and C
+    eq 3 with k = 1 - gamma: there gamma weighs v against (g - x)/h, and softens. External forces
+    enter once, through x* and v; C eq 38 would add them to eq 3 a second time.
+    """
+
+    def __init__(
+        self, name: str, net: Net, mass: float, stiffness: float = 1.0, mass_damping: float = 0.0,
+        driven: Array | None = None, motion: Motion | None = None, even: bool = False,
+    ) -> None:  # fmt: skip
+        """`stiffness` k: the share of the way to its goal that a particle goes in a step."""
+        super().__init__(name, net, mass, mass_damping, driven, motion, even)
+        if not 0.0 < stiffness <= 1.0:
+            raise LimpetError(
+                f"stiffness of '{name}' = {stiffness:g}: expected above 0 and at most 1, "
+                "the share of the way to the goal in a step"
+            )
+        self.stiffness = stiffness
+
+    @abstractmethod
+    def goals(self, x: Array) -> Array:
+        """(n, 3) [m] where particles that would arrive at x ought to be."""
+
+    def _inside(self, h: float, v: Array) -> Array:
+        arrive = self.x + h * v
+        return _drawn(v, arrive, self.goals(arrive), self.stiffness / h)
+
+
+def _known_nodes(name: str, nodes: Array | None, n: int) -> Array:
+    known = np.zeros(0, np.int64) if nodes is None else np.atleast_1d(np.asarray(nodes, np.int64))
+    if len(known) and (known.min() < 0 or known.max() >= n):
+        raise LimpetError(
+            f"driven nodes of '{name}': {int(known.min())} to {int(known.max())} named, "
+            f"there are {n} from 0 up"
+        )
+    return known

@@ -1,0 +1,212 @@
+"""All constraints of a world of explicit and rigid bodies, as rows of a step and with a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.contact.touches import Touches
+from limpet.geometry.rotation import quaternion_matrix
+from limpet.particles.anchors import Anchors, anchor_pairs
+from limpet.particles.bending import Bends
+from limpet.particles.body import ParticleBody
+from limpet.particles.distances import Distances
+from limpet.particles.point_pairs import Pairs, contact_pairs
+from limpet.particles.rows import bend_rows, distance_rows, follow_bends, write_distances
+from limpet.particles.sweep import Impulses, Rows
+from limpet.particles.sweep_points import Moving, ask, follow, ready
+from limpet.rigid.rigid_body import RigidBody
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class TouchMemory:
+    """Impulses of the last step's touches, in world axes."""
+
+    keys: Array  # (k,) int64, sorted
+    impulses: Array  # (k, 3) [N s]
+
+    @staticmethod
+    def of(touches: Sequence[Touches], pairs: Sequence[Pairs], p: Sequence[Array]) -> TouchMemory:
+        keys = np.concatenate([t.key for t in touches])
+        order = np.argsort(keys, kind="stable")
+        (one, two), (first, rest) = p, pairs
+        return TouchMemory(keys[order], _in_world(one, first.frame, two, rest.frame, order))
+
+    def recall(self, touches: Touches, pairs: Pairs) -> Array:
+        """(k, 3) in the pairs' frames: zero where nothing is remembered, never a pull."""
+        if len(self.keys) == 0 or len(touches) == 0:
+            return np.zeros((len(touches), 3))
+        place = np.searchsorted(self.keys, touches.key)
+        return _recalled(self.keys, self.impulses, touches.key, place, pairs.frame)
+
+
+@njit(cache=True)
+def _in_world(p: Array, frame: Array, q: Array, other: Array, order: Array) -> Array:
+    """(k, 3) impulses p in their frames, then q in the others, in this order."""
+    out = np.empty((len(order), 3))
+    for k in range(len(order)):
+        c = order[k]
+        s, f = (p[c], frame[c]) if c < len(p) else (q[c - len(p)], other[c - len(p)])
+        for i in range(3):
+            out[k, i] = s[0] * f[0, i] + s[1] * f[1, i] + s[2] * f[2, i]
+    return out
+
+
+@njit(cache=True)
+def _recalled(keys: Array, impulses: Array, key: Array, place: Array, frame: Array) -> Array:
+    """(k, 3) in these frames; place (k,): where in `keys` each is, if it is there."""
+    out = np.zeros((len(key), 3))
+    for c in range(len(key)):
+        k = min(place[c], len(keys) - 1)
+        if keys[k] == key[c]:
+            w, f = impulses[k], frame[c]
+            for i in range(3):
+                out[c, i] = f[i, 0] * w[0] + f[i, 1] * w[1] + f[i, 2] * w[2]
+            out[c, 0] = max(out[c, 0], 0.0)
+    return out
+
+
+class Pins(NamedTuple):
+    """Nodes held in the world."""
+
+    node: Array  # (k,) int32
+    place: Array  # (k, 3) [m]
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Where the rigid bodies are."""
+
+    centre: Array  # (b, 3) [m]
+    turn: Array  # (b, 3, 3)
+
+    @staticmethod
+    def of(bodies: Sequence[RigidBody]) -> Poses:
+        centre, turn = np.empty((len(bodies), 3)), np.empty((len(bodies), 3, 3))
+        for i, body in enumerate(bodies):
+            centre[i], turn[i] = body.centre, quaternion_matrix(body.turn)
+        return Poses(centre, turn)
+
+
+def moving(
+    soft: Sequence[ParticleBody], rigid: Sequence[RigidBody], pins: Pins, x: Array, h: float
+) -> Moving:
+    """Copies of the velocities, with what impulses do to them, after free_velocity.
+
+    Nodes x (n, 3) held in the world go there whatever pulls at them: they are eliminated.
+    """
+    none = np.zeros((0, 3))
+    b = len(rigid)
+    inverse_mass, inverse_inertia = np.zeros(b), np.zeros((b, 3, 3))
+    velocity = np.zeros((b, 6))
+    for i, body in enumerate(rigid):
+        velocity[i, :3], velocity[i, 3:] = body.v, body.w
+        if body.movable:
+            inverse_mass[i] = 1.0 / body.mass
+            inverse_inertia[i] = body.inverse_inertia()
+    v = np.concatenate([none, *(s.v for s in soft)])
+    mobility = np.concatenate([none[:, 0], *(s.mobility for s in soft)])
+    if len(pins.node):
+        v[pins.node] = (pins.place - x[pins.node]) / h
+        mobility[pins.node] = 0.0
+    return Moving(v, mobility, velocity, inverse_mass, inverse_inertia)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Constraints that last."""
+
+    pins: Pins
+    distances: Distances
+    bends: Bends
+    rigid_held: Anchors
+    held: Anchors
+
+    @staticmethod
+    def of(
+        distances: Sequence[Distances], bends: Sequence[Bends], anchors: Sequence[Anchors]
+    ) -> Stack:
+        no, i4 = np.zeros(0), np.zeros((0, 4), np.int32)
+        d0 = Distances(i4[:, :2].copy(), no, no, no, no, no, np.zeros(1, np.int32))
+        b0 = Bends(i4, np.zeros(0, np.int8), no, no, no, no, no, no)
+        a0 = Anchors(i4[:, 0].copy(), i4[:, :2].copy(), np.zeros((0, 2, 3)))
+        every = Anchors(*_joined(a0, anchors))
+        soft = (every.node >= 0) & (every.rigid[:, 1] >= 0)
+        pinned, among_rigid = (every.node >= 0) & ~soft, every.node < 0
+        return Stack(
+            Pins(every.node[pinned], every.local[pinned, 1]),
+            _joined_distances(d0, distances), Bends(*_joined(b0, bends)),
+            Anchors(*(f[among_rigid] for f in every)), Anchors(*(f[soft] for f in every)),
+        )  # fmt: skip
+
+    def rows(
+        self, x: Array, poses: Poses, on: Moving, rigid_pairs: Pairs, pairs: Pairs, h: float,
+        share: float,
+    ) -> Rows:  # fmt: skip
+        """All rows at node positions x (n, 3), with the touches' pairs."""
+        rigid_held, held = (
+            anchor_pairs(a, x, poses.centre, poses.turn) if len(a.node) else Pairs.none()
+            for a in (self.rigid_held, self.held)
+        )
+        return Rows(
+            ready(rigid_held, on, h, share, False),
+            ready(rigid_pairs, on, h, share, True),
+            distance_rows(x, self.distances, on.inverse_mass, h, share),
+            bend_rows(x, self.bends, on.inverse_mass, h, share),
+            ready(held, on, h, share, False),
+            ready(pairs, on, h, share, True),
+        )
+
+    def again(self, rows: Rows, x: Array, poses: Poses, on: Moving, h: float, share: float) -> Rows:
+        """The rows after a part of a step: lengths anew, touches and folds followed."""
+        for points in (rows.rigid_contacts, rows.contacts):
+            if len(points.wanted):
+                ask(points, h, share, True)
+        rigid_held, held = rows.rigid_held, rows.held
+        if len(self.rigid_held.node):
+            pairs = anchor_pairs(self.rigid_held, x, poses.centre, poses.turn)
+            rigid_held = ready(pairs, on, h, share, False)
+        if len(self.held.node):
+            pairs = anchor_pairs(self.held, x, poses.centre, poses.turn)
+            held = ready(pairs, on, h, share, False)
+        write_distances(rows.distances, x, self.distances, on.inverse_mass, h, share)
+        return rows._replace(rigid_held=rigid_held, held=held)
+
+    def zeros(self, rigid_touches: int, touches: int) -> Impulses:
+        return Impulses(
+            np.zeros((len(self.rigid_held.node), 3)), np.zeros((rigid_touches, 3)),
+            np.zeros(len(self.distances.rest)), np.zeros(len(self.bends.rest)),
+            np.zeros((len(self.held.node), 3)), np.zeros((touches, 3)),
+        )  # fmt: skip
+
+
+def touch_pairs(touches: Touches, x: Array, poses: Poses) -> Pairs:
+    return contact_pairs(touches, x, poses.centre) if len(touches) else Pairs.none()
+
+
+def follow_rows(rows: Rows, on: Moving, h: float) -> None:
+    """Touches and folds after h with the velocities `on`, in place."""
+    for points in (rows.rigid_contacts, rows.contacts):
+        if len(points.wanted):
+            follow(points, on, h)
+    if len(rows.bends.r):
+        follow_bends(rows.bends, on.v, h)
+
+
+def _joined_distances(empty: Distances, parts: Sequence[Distances]) -> Distances:
+    """One after the other, their threads counted through."""
+    shift = np.cumsum([0] + [len(p.rest) for p in parts])
+    thread = [empty.thread, *(p.thread[1:] + s for p, s in zip(parts, shift))]
+    joined = Distances(*_joined(empty, parts))
+    return joined._replace(thread=np.concatenate(thread).astype(np.int32))
+
+
+def _joined(empty: tuple[Array, ...], parts: Sequence[tuple[Array, ...]]) -> Iterator[Array]:
+    """Field by field."""
+    return (np.concatenate(columns) for columns in zip(empty, *parts))

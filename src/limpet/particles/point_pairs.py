@@ -1,0 +1,202 @@
+"""Pairs of points that touch or are held together, on nodes and on rigid bodies.
+
+u = sum of weight v[node] + (v + w x r) of rigid body a - the same of b: the velocity of a's point
+seen from b's, a vector. Impulses P on a's point and -P on b's. Where the two points lie apart by a
+gap along the normal n, with nodes on both sides, the line between them turns with the faces, and so
+does what counts as sliding: `turn` g has u += g (n . v[node]), and the node gets n (g . P) as well.
+Then a turn of everything slides nothing, and friction leaves the angular momentum alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.contact.rows import tangent_pair
+from limpet.contact.touches import EDGE_EDGE, Touches
+
+Array = np.ndarray
+
+SEEN = 0.2  # cosine (sine) below which a face (two edges) says nothing about how the normal turns
+
+
+class Pairs(NamedTuple):
+    """k pairs of points."""
+
+    start: Array  # (k + 1,) int32: entries of pair c are start[c]:start[c+1]
+    node: Array  # (e,) int32
+    weight: Array  # (e,) barycentric, positive on a, negative on b
+    turn: Array  # (e, 3)
+    rigid: Array  # (k, 2) int32: rigid body of a and of b, -1 for none
+    arm: Array  # (k, 2, 3) [m] from their centres
+    frame: Array  # (k, 3, 3): normal (from b to a), two tangents
+    gap: Array  # (k, 3) [m] point of a less point of b, along each of these
+    friction: Array  # (k,) mu; unused where points are held
+
+    @staticmethod
+    def none() -> Pairs:
+        return Pairs(
+            np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3)),
+            np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 3, 3)),
+            np.zeros((0, 3)), np.zeros(0),
+        )  # fmt: skip
+
+
+def join_pairs(parts: list[Pairs]) -> Pairs:
+    """One after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Pairs.none()
+    shift = np.cumsum([0] + [p.start[-1] for p in parts[:-1]])
+    starts = [parts[0].start[:1], *(p.start[1:] + s for p, s in zip(parts, shift))]
+    rest = (np.concatenate(columns) for columns in zip(*(p[1:] for p in parts)))
+    return Pairs(np.concatenate(starts).astype(np.int32), *rest)
+
+
+@njit(cache=True, error_model="numpy")
+def pair_compliance(
+    pairs: Pairs, inverse_mass: Array, rigid_inverse_mass: Array, rigid_inverse_inertia: Array
+) -> Array:
+    """(k, 3, 3) in each pair's frame: the velocity that a unit impulse makes between its points."""
+    k = len(pairs.gap)
+    out = np.empty((k, 3, 3))
+    w, b = np.empty((3, 3)), np.empty((3, 3))
+    for c in range(k):
+        n, turns = pairs.frame[c, 0], pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0
+        w[:] = 0.0
+        for e in range(pairs.start[c], pairs.start[c + 1]):
+            m, s, g = inverse_mass[pairs.node[e]], pairs.weight[e], pairs.turn[e]
+            for i in range(3):
+                w[i, i] += m * s * s
+                for j in range(3 if turns else 0):
+                    w[i, j] += m * (s * (n[i] * g[j] + g[i] * n[j]) + g[i] * g[j])
+        for side in range(2):
+            body = pairs.rigid[c, side]
+            if body >= 0 and rigid_inverse_mass[body] > 0.0:
+                r, inertia = pairs.arm[c, side], rigid_inverse_inertia[body]
+                for i in range(3):
+                    w[i, i] += rigid_inverse_mass[body]
+                for j in range(3):  # column j: (I^-1 (r x e_j)) x r
+                    i1, i2 = (j + 1) % 3, (j + 2) % 3
+                    t0 = inertia[0, i1] * r[i2] - inertia[0, i2] * r[i1]
+                    t1 = inertia[1, i1] * r[i2] - inertia[1, i2] * r[i1]
+                    t2 = inertia[2, i1] * r[i2] - inertia[2, i2] * r[i1]
+                    w[0, j] += t1 * r[2] - t2 * r[1]
+                    w[1, j] += t2 * r[0] - t0 * r[2]
+                    w[2, j] += t0 * r[1] - t1 * r[0]
+        f = pairs.frame[c]
+        for i in range(3):
+            for j in range(3):
+                b[i, j] = f[i, 0] * w[0, j] + f[i, 1] * w[1, j] + f[i, 2] * w[2, j]
+        for i in range(3):
+            for j in range(3):
+                out[c, i, j] = b[i, 0] * f[j, 0] + b[i, 1] * f[j, 1] + b[i, 2] * f[j, 2]
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def _turn_of_face(x: Array, nodes: Array, n: Array, gap: float, out: Array) -> bool:
+    """Turns (3, 3) of a face's nodes: gap times the slopes of its barycentric weights, across n.
+
+    The face is seen along n; False when it is seen from the edge and says nothing.
+    """
+    a, b, c = x[nodes[0]], x[nodes[1]], x[nodes[2]]
+    area, whole = 0.0, 0.0
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        part = (b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j])
+        area += n[i] * part
+        whole += part * part
+    if area * area < SEEN * SEEN * whole or whole == 0.0:
+        return False
+    for m in range(3):
+        p, q = x[nodes[(m + 1) % 3]], x[nodes[(m + 2) % 3]]
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            # slope = n x (edge opposite)/area
+            out[m, i] = gap * (n[j] * (q[k] - p[k]) - n[k] * (q[j] - p[j])) / area
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _turn_of_edges(x: Array, a: Array, b: Array, n: Array, gap: float, out: Array) -> bool:
+    """Turns (2, 3) of the far ends of two edges across n; their near ends have the negatives."""
+    e, f = x[a[1]] - x[a[0]], x[b[1]] - x[b[0]]
+    area = 0.0
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        area += n[i] * (e[j] * f[k] - e[k] * f[j])
+    if area * area < SEEN * SEEN * (e @ e) * (f @ f):
+        return False
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        out[0, i] = gap * (f[j] * n[k] - f[k] * n[j]) / area
+        out[1, i] = gap * (n[j] * e[k] - n[k] * e[j]) / area
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _entries(x, nodes_a, weights_a, rigid_a, nodes_b, weights_b, rigid_b, normal, gap, kind, edge):
+    k = len(gap)
+    start = np.zeros(k + 1, np.int32)
+    node, weight, turn = np.empty(6 * k, np.int32), np.empty(6 * k), np.zeros((6 * k, 3))
+    slopes, used = np.empty((3, 3)), 0
+    for c in range(k):
+        both = rigid_a[c] < 0 and rigid_b[c] < 0 and gap[c] != 0.0
+        slope_a = slope_b = False
+        if both and kind[c] == edge:
+            slope_a = slope_b = _turn_of_edges(x, nodes_a[c], nodes_b[c], normal[c], gap[c], slopes)
+        elif both:
+            slope_b = nodes_b[c, 0] != nodes_b[c, 1]  # the face is the side of three nodes
+            face = nodes_b[c] if slope_b else nodes_a[c]
+            known = face[0] != face[1] and _turn_of_face(x, face, normal[c], gap[c], slopes)
+            slope_a, slope_b = known and not slope_b, known and slope_b
+        for side in range(2):
+            nodes = nodes_a[c] if side == 0 else nodes_b[c]
+            weights = weights_a[c] if side == 0 else weights_b[c]
+            slope = slope_a if side == 0 else slope_b
+            for j in range(3):
+                if weights[j] == 0.0 and not (slope and (kind[c] != edge or j < 2)):
+                    continue
+                node[used] = nodes[j]
+                weight[used] = weights[j] if side == 0 else -weights[j]
+                if slope:
+                    for i in range(3):
+                        if kind[c] != edge:
+                            turn[used, i] = slopes[j, i]
+                        else:
+                            turn[used, i] = slopes[side, i] if j == 1 else -slopes[side, i]
+                used += 1
+        start[c + 1] = used
+    return start, node[:used].copy(), weight[:used].copy(), turn[:used].copy()
+
+
+@njit(cache=True, error_model="numpy")
+def _places(rigid_a, rigid_b, point, normal, gap, centre):
+    """Of each pair: rigid bodies, arms from their centres (the origin for none), frame, gap."""
+    k = len(gap)
+    rigid, arm = np.empty((k, 2), np.int32), np.empty((k, 2, 3))
+    frame, gaps = np.empty((k, 3, 3)), np.zeros((k, 3))
+    for c in range(k):
+        rigid[c, 0], rigid[c, 1], gaps[c, 0] = rigid_a[c], rigid_b[c], gap[c]
+        for i in range(3):
+            frame[c, 0, i] = normal[c, i]
+            for side in range(2):
+                body = rigid[c, side]
+                arm[c, side, i] = point[c, i] - (centre[body, i] if body >= 0 else 0.0)
+        tangent_pair(frame[c, 0], frame[c, 1], frame[c, 2])
+    return rigid, arm, frame, gaps
+
+
+def contact_pairs(touches: Touches, x: Array, centre: Array) -> Pairs:
+    """Pairs of points of touches. x (n, 3): all nodes; centre (b, 3) of the rigid bodies."""
+    t = touches
+    start, node, weight, turn = _entries(
+        x, t.nodes_a, t.weights_a, t.rigid_a, t.nodes_b, t.weights_b, t.rigid_b, t.normal, t.gap,
+        t.kind, EDGE_EDGE,
+    )  # fmt: skip
+    rigid, arm, frame, gap = _places(t.rigid_a, t.rigid_b, t.point, t.normal, t.gap, centre)
+    return Pairs(start, node, weight, turn, rigid, arm, frame, gap, t.friction)

@@ -1,0 +1,121 @@
+"""Rows over two or four nodes made ready for one step: direction, wanted rate, own compliance.
+
+A constraint asks that its function C die away: C' = -beta C, beta = share/h (Baumgarte, C eq 13).
+A spring of stiffness k and damper c, taken at the end of the step, is the same row with a
+compliance of its own: lambda = -k (C + h u) - c u, so u + give p + wanted = 0 with p = h lambda.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.particles.bending import Bends, Fold, fold_and_gradient, turned_back
+from limpet.particles.distances import Distances
+
+Array = np.ndarray
+
+
+class DistanceRows(NamedTuple):
+    """Rows of `Distances` at some positions; multipliers are impulses [N s]."""
+
+    nodes: Array  # (k, 2)
+    direction: Array  # (k, 3) unit, from i to j
+    length: Array  # (k,) [m]
+    rest: Array  # (k,) [m]
+    wanted: Array  # (k,) [m/s] what u and the row's give must cancel
+    give: Array  # (k,) [m/s / N s]
+    w: Array  # (k,) compliance with the give, zero where nothing can move
+    r: Array  # (k,) its inverse, or zero
+    lower: Array  # (k,) [N s]
+    upper: Array  # (k,)
+    thread: Array  # (t + 1,) int32, chains of rows
+
+
+class BendRows(NamedTuple):
+    """Rows of `Bends` at some positions."""
+
+    nodes: Array  # (k, 4)
+    gradient: Array  # (k, 4, 3)
+    rate: Array  # (k,) [1/s] of the violation that is wanted back
+    wanted: Array  # (k,)
+    give: Array  # (k,)
+    r: Array  # (k,)
+    lower: Array  # (k,)
+    upper: Array  # (k,)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _spring(stiffness: float, damping: float, share: float, h: float) -> tuple[float, float]:
+    """(rate, give): the wanted velocity is rate times the violation."""
+    if stiffness == np.inf:
+        return share / h, 0.0
+    s = h * stiffness + damping
+    return stiffness / s, 1.0 / (h * s)
+
+
+def distance_rows(
+    x: Array, of: Distances, inverse_mass: Array, h: float, share: float
+) -> DistanceRows:
+    k = len(of.nodes)
+    rows = DistanceRows(
+        of.nodes, np.empty((k, 3)), np.empty(k), of.rest, np.empty(k), np.empty(k), np.empty(k),
+        np.empty(k), h * of.lower, h * of.upper, of.thread,
+    )  # fmt: skip
+    write_distances(rows, x, of, inverse_mass, h, share)
+    return rows
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def write_distances(
+    rows: DistanceRows, x: Array, of: Distances, inverse_mass: Array, h: float, share: float
+) -> None:
+    """The rows at positions x (n, 3), in place; their bounds stay."""
+    for c in range(len(of.nodes)):
+        i, j = of.nodes[c, 0], of.nodes[c, 1]
+        d0, d1, d2 = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+        size = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+        w, s = inverse_mass[i] + inverse_mass[j], 0.0
+        if size > 0.0:
+            s = 1.0 / size
+        else:
+            w = 0.0  # nodes that coincide have no direction
+        rows.length[c] = size
+        rows.direction[c, 0], rows.direction[c, 1], rows.direction[c, 2] = s * d0, s * d1, s * d2
+        rate, give = _spring(of.stiffness[c], of.damping[c], share, h)
+        rows.wanted[c], rows.give[c] = rate * (size - of.rest[c]), give
+        rows.w[c] = w + give if w > 0.0 else 0.0
+        rows.r[c] = 1.0 / rows.w[c] if w > 0.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, share: float) -> BendRows:
+    k = len(of.nodes)
+    gradient, rate = np.empty((k, 4, 3)), np.empty(k)
+    wanted, give, r = np.empty(k), np.empty(k), np.empty(k)
+    for c in range(k):
+        g = gradient[c]
+        off = fold_and_gradient(x, of.nodes[c], of.fold[c], of.size[c], g) - of.rest[c]
+        if of.fold[c] == Fold.ANGLE.value:
+            off = turned_back(off)
+        w = 0.0
+        for a in range(4):
+            w += inverse_mass[of.nodes[c, a]] * (g[a, 0] ** 2 + g[a, 1] ** 2 + g[a, 2] ** 2)
+        rate[c], give[c] = _spring(of.stiffness[c], of.damping[c], share, h)
+        wanted[c] = rate[c] * off
+        r[c] = 1.0 / (w + give[c]) if w > 0.0 else 0.0
+    return BendRows(of.nodes, gradient, rate, wanted, give, r, h * of.lower, h * of.upper)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def follow_bends(rows: BendRows, v: Array, h: float) -> None:
+    """What is wanted after h with the velocities v (n, 3), the gradients as they are; in place."""
+    g = rows.gradient
+    for c in range(len(rows.r)):
+        u = 0.0
+        for a in range(4):
+            i = rows.nodes[c, a]
+            u += g[c, a, 0] * v[i, 0] + g[c, a, 1] * v[i, 1] + g[c, a, 2] * v[i, 2]
+        rows.wanted[c] += rows.rate[c] * h * u

@@ -1,0 +1,188 @@
+"""Matrix-free projected Gauss-Seidel (C algorithm 1): impulses go straight into the velocities.
+
+No W is formed: a row reads the velocities of its nodes and rigid bodies, its law answers, and the
+change of its impulse is added to them at once. One kernel a kind of row, so that no row pays for
+another's generality; what a row demands stands in its law in `constraints`. Rigid bodies among
+themselves and all that touches nodes are swept in turn (staggered, C 3), in the order given: the
+same input gives the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.particles.rows import BendRows, DistanceRows
+from limpet.particles.sweep_lines import (
+    calm_threads,
+    furthest_off,
+    give_bends,
+    give_distances,
+    sweep_bends,
+    sweep_distances,
+)
+from limpet.particles.sweep_points import (
+    Moving,
+    Points,
+    bear_points,
+    deepest,
+    give_points,
+    sweep_points,
+    sweep_rigid,
+)
+
+Array = np.ndarray
+
+
+NOTHING = 1e-30  # [N s]
+OFF = 0.1  # of its length that an inextensible edge may be off before it is swept again
+DEEP = 5e-4  # [m] that a contact among nodes may be deeper than it ought: sheets pass through
+
+
+class Rows(NamedTuple):
+    """All rows of a step; each kind has its multipliers in `Impulses`."""
+
+    rigid_held: Points
+    rigid_contacts: Points
+    distances: DistanceRows
+    bends: BendRows
+    held: Points
+    contacts: Points
+
+
+class Impulses(NamedTuple):
+    """[N s], by the kinds of `Rows`; the guess when the sweeps begin."""
+
+    rigid_held: Array  # (k, 3)
+    rigid_contacts: Array  # (k, 3)
+    distances: Array  # (k,)
+    bends: Array  # (k,) [N s], or [N m s] of angles
+    held: Array  # (k, 3)
+    contacts: Array  # (k, 3)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """How the sweeps went."""
+
+    sweeps: int
+    change: Array  # (sweeps,) [m/s] largest change of any row's velocity in each sweep
+    rms: Array  # (sweeps,) [N] root mean square of delta lambda, as C figure 1
+
+
+@njit(cache=True)
+def fade(q: Array, share: float) -> None:
+    """Leave a share of the impulses (k,), in place; what is all but gone becomes zero.
+
+    Numbers that fade for ever end up denormal, and a processor takes a hundred times as long.
+    """
+    for c in range(len(q)):
+        q[c] = share * q[c] if abs(q[c]) > NOTHING else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def warm_start(rows: Rows, p: Impulses, on: Moving) -> None:
+    """Give the velocities what the guess p amounts to (C eq 36, 37)."""
+    give_points(rows.rigid_held.pairs, p.rigid_held, on)
+    give_points(rows.rigid_contacts.pairs, p.rigid_contacts, on)
+    give_points(rows.held.pairs, p.held, on)
+    give_points(rows.contacts.pairs, p.contacts, on)
+    give_distances(rows.distances, p.distances, on.v, on.inverse_mass)
+    give_bends(rows.bends, p.bends, on.v, on.inverse_mass)
+
+
+@njit(cache=True, error_model="numpy")
+def begin(rows: Rows, p: Impulses, on: Moving, h: float, share: float) -> bool:
+    """Start from a share of the impulses p, in place on both; False if velocities left the finite.
+
+    Rigid bodies among themselves start from all. Directions turn from step to step: with all of the
+    old impulses, rows that two sweeps leave unsolved would gain energy (C 4.6).
+    """
+    fade(p.distances, share)
+    fade(p.bends, share)
+    fade(p.held.reshape(-1), share)
+    fade(p.contacts.reshape(-1), share)
+    warm_start(rows, p, on)
+    calm_threads(rows.distances, p.distances, h, on.v, on.inverse_mass)
+    return _finite(on.v) and _finite(on.rigid_v)
+
+
+@njit(cache=True)
+def _finite(v: Array) -> bool:
+    return np.isfinite(v).all()
+
+
+def reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
+    """J^T p: impulses on the nodes (n, 3) [N s] and on the rigid bodies (b, 6) [N s, N m s]."""
+    unit = Moving(
+        np.zeros((nodes, 3)), np.ones(nodes), np.zeros((bodies, 6)), np.ones(bodies),
+        np.repeat(np.eye(3)[None], bodies, axis=0),
+    )  # fmt: skip
+    warm_start(rows, p, unit)
+    return unit.v, unit.rigid_v
+
+
+@njit(cache=True)
+def rigid_reactions(rows: Rows, p: Impulses, bodies: int) -> Array:
+    """As `reactions`, on the rigid bodies alone: rows of nodes alone do not reach them."""
+    out = np.zeros((bodies, 6))
+    bear_points(rows.rigid_held.pairs, p.rigid_held, out)
+    bear_points(rows.rigid_contacts.pairs, p.rigid_contacts, out)
+    bear_points(rows.held.pairs, p.held, out)
+    bear_points(rows.contacts.pairs, p.contacts, out)
+    return out
+
+
+def sweep(
+    rows: Rows,
+    p: Impulses,
+    on: Moving,
+    h: float,
+    count: int,
+    rigid: int = 1,
+    tolerance: float = 0.0,
+    most: int = 0,
+) -> Swept:
+    """Up to `count` sweeps, in place on p and on the velocities, which hold p's share already.
+
+    Each is up to `rigid` sweeps over the rows among rigid bodies, which are few and must hold a
+    tower up, and one over all others. They end when no row changes a velocity by more than
+    `tolerance` [m/s]. Up to `most` go on while an inextensible edge would end up too far OFF, or
+    nodes too DEEP in faces.
+    """
+    size = max(1, sum(q.size for q in p))
+    change, rms = _sweeps(rows, p, on, h, count, rigid, tolerance, most, size)
+    return Swept(len(change), change, rms)
+
+
+@njit(cache=True, error_model="numpy")
+def _sweeps(
+    rows: Rows, p: Impulses, on: Moving, h: float, count: int, rigid: int, tolerance: float,
+    most: int, size: int,
+) -> tuple[Array, Array]:  # fmt: skip
+    """As `sweep`; `size`: of all impulses, for their mean."""
+    turns = max(count, most)
+    change, rms = np.empty(turns), np.empty(turns)
+    done = 0
+    for turn in range(turns):
+        if turn >= count and (
+            furthest_off(rows.distances, p.distances, h, on.v) <= OFF
+            and deepest(rows.contacts, on, h) <= DEEP
+        ):
+            break
+        m0, s0 = sweep_rigid(
+            rows.rigid_held, p.rigid_held, rows.rigid_contacts, p.rigid_contacts, on, rigid
+        )
+        m1, s1 = sweep_distances(rows.distances, p.distances, h, on.v, on.inverse_mass)
+        m2, s2 = sweep_bends(rows.bends, p.bends, on.v, on.inverse_mass)
+        m3, s3 = sweep_points(rows.held, p.held, False, on, False)
+        m4, s4 = sweep_points(rows.contacts, p.contacts, True, on, False)
+        change[turn] = max(m0, m1, m2, m3, m4)
+        rms[turn] = np.sqrt((s0 + s1 + s2 + s3 + s4) / size) / h
+        done = turn + 1
+        if change[turn] <= tolerance:
+            break
+    return change[:done], rms[:done]

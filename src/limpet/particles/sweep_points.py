@@ -1,0 +1,268 @@
+"""Sweeps over pairs of points: what touches and what is held, on nodes and on rigid bodies."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.contact import law as contact
+from limpet.particles import held
+from limpet.particles.point_pairs import Pairs, pair_compliance
+
+Array = np.ndarray
+
+
+AT_REST = 1e-5  # [m/s] rows among rigid bodies that change no velocity by more are solved
+
+
+class Moving(NamedTuple):
+    """What impulses act on; the velocities are changed in place."""
+
+    v: Array  # (n, 3) [m/s] of the nodes
+    inverse_mass: Array  # (n,) [1/kg], zero where held
+    rigid_v: Array  # (b, 6) [m/s, rad/s]
+    rigid_inverse_mass: Array  # (b,)
+    rigid_inverse_inertia: Array  # (b, 3, 3) world axes
+
+
+class Points(NamedTuple):
+    """Pairs of points ready for a step."""
+
+    pairs: Pairs
+    w: Array  # (k, 3, 3) compliance in the pair's frame
+    wanted: Array  # (k, 3) [m/s]
+
+
+# Inlined where they stand in a row's loop: handing over the many arrays of a tuple takes longer
+# than what is done with them.
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _push_rigid(
+    v: Array, inverse_mass: Array, inverse_inertia: Array, arm: Array, body: int, c: int, side: int,
+    p0: float, p1: float, p2: float,
+) -> None:  # fmt: skip
+    r0, r1, r2 = arm[c, side, 0], arm[c, side, 1], arm[c, side, 2]
+    m = inverse_mass[body]
+    v[body, 0] += m * p0
+    v[body, 1] += m * p1
+    v[body, 2] += m * p2
+    t0, t1, t2 = r1 * p2 - r2 * p1, r2 * p0 - r0 * p2, r0 * p1 - r1 * p0
+    for i in range(3):
+        v[body, 3 + i] += (
+            inverse_inertia[body, i, 0] * t0
+            + inverse_inertia[body, i, 1] * t1
+            + inverse_inertia[body, i, 2] * t2
+        )
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _push_nodes(
+    v: Array, inverse_mass: Array, first: int, last: int, node: Array, weight: Array, turn: Array,
+    frame: Array, c: int, turns: bool, p0: float, p1: float, p2: float,
+) -> None:  # fmt: skip
+    for e in range(first, last):
+        i, s = node[e], weight[e]
+        along = turn[e, 0] * p0 + turn[e, 1] * p1 + turn[e, 2] * p2 if turns else 0.0
+        m = inverse_mass[i]
+        v[i, 0] += m * (s * p0 + frame[c, 0, 0] * along)
+        v[i, 1] += m * (s * p1 + frame[c, 0, 1] * along)
+        v[i, 2] += m * (s * p2 + frame[c, 0, 2] * along)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
+def _push(
+    start: Array, node: Array, weight: Array, turn: Array, rigid: Array, arm: Array, frame: Array,
+    v: Array, inverse_mass: Array, rigid_v: Array, rigid_mass: Array, rigid_inertia: Array,
+    c: int, q0: float, q1: float, q2: float,
+) -> None:  # fmt: skip
+    """Add the impulse q, in the frame of pair c, on a and its opposite on b."""
+    p0 = frame[c, 0, 0] * q0 + frame[c, 1, 0] * q1 + frame[c, 2, 0] * q2
+    p1 = frame[c, 0, 1] * q0 + frame[c, 1, 1] * q1 + frame[c, 2, 1] * q2
+    p2 = frame[c, 0, 2] * q0 + frame[c, 1, 2] * q1 + frame[c, 2, 2] * q2
+    a, b = rigid[c, 0], rigid[c, 1]
+    _push_nodes(
+        v, inverse_mass, start[c], start[c + 1], node, weight, turn, frame, c, a < 0 and b < 0,
+        p0, p1, p2,
+    )  # fmt: skip
+    if a >= 0 and rigid_mass[a] > 0.0:
+        _push_rigid(rigid_v, rigid_mass, rigid_inertia, arm, a, c, 0, p0, p1, p2)
+    if b >= 0 and rigid_mass[b] > 0.0:
+        _push_rigid(rigid_v, rigid_mass, rigid_inertia, arm, b, c, 1, -p0, -p1, -p2)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def give_points(pairs: Pairs, q: Array, on: Moving) -> None:
+    """Add impulses q (k, 3), in the pairs' frames, on a and their opposites on b."""
+    start, node, weight, turn, rigid, arm, frame, _, _ = pairs
+    v, inverse_mass, rigid_v, rigid_mass, rigid_inertia = on
+    for c in range(len(q)):
+        if q[c, 0] != 0.0 or q[c, 1] != 0.0 or q[c, 2] != 0.0:
+            _push(
+                start, node, weight, turn, rigid, arm, frame,
+                v, inverse_mass, rigid_v, rigid_mass, rigid_inertia,
+                c, q[c, 0], q[c, 1], q[c, 2],
+            )  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def bear_points(pairs: Pairs, q: Array, out: Array) -> None:
+    """Add to out (b, 6) [N s, N m s] what impulses q (k, 3) amount to on the rigid bodies."""
+    frame = pairs.frame
+    for c in range(len(q)):
+        p0 = frame[c, 0, 0] * q[c, 0] + frame[c, 1, 0] * q[c, 1] + frame[c, 2, 0] * q[c, 2]
+        p1 = frame[c, 0, 1] * q[c, 0] + frame[c, 1, 1] * q[c, 1] + frame[c, 2, 1] * q[c, 2]
+        p2 = frame[c, 0, 2] * q[c, 0] + frame[c, 1, 2] * q[c, 1] + frame[c, 2, 2] * q[c, 2]
+        for side in range(2):
+            body, sign = pairs.rigid[c, side], 1.0 - 2.0 * side
+            if body >= 0:
+                r0, r1, r2 = pairs.arm[c, side, 0], pairs.arm[c, side, 1], pairs.arm[c, side, 2]
+                out[body, 0] += sign * p0
+                out[body, 1] += sign * p1
+                out[body, 2] += sign * p2
+                out[body, 3] += sign * (r1 * p2 - r2 * p1)
+                out[body, 4] += sign * (r2 * p0 - r0 * p2)
+                out[body, 5] += sign * (r0 * p1 - r1 * p0)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
+def _relative(pairs: Pairs, c: int, on: Moving) -> tuple[float, float, float]:
+    """Velocity of a's point seen from b's, world axes."""
+    turns = pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0  # nodes on both sides
+    u0, u1, u2 = 0.0, 0.0, 0.0
+    for e in range(pairs.start[c], pairs.start[c + 1]):
+        i, s = pairs.node[e], pairs.weight[e]
+        v0, v1, v2 = on.v[i, 0], on.v[i, 1], on.v[i, 2]
+        u0 += s * v0
+        u1 += s * v1
+        u2 += s * v2
+        if turns:
+            n, g = pairs.frame[c, 0], pairs.turn[e]
+            along = n[0] * v0 + n[1] * v1 + n[2] * v2
+            u0 += g[0] * along
+            u1 += g[1] * along
+            u2 += g[2] * along
+    if turns:
+        return u0, u1, u2
+    sign = 1.0
+    for side in range(2):
+        body = pairs.rigid[c, side]
+        if body >= 0:
+            v = on.rigid_v
+            w0, w1, w2 = v[body, 3], v[body, 4], v[body, 5]
+            r0, r1, r2 = pairs.arm[c, side, 0], pairs.arm[c, side, 1], pairs.arm[c, side, 2]
+            u0 += sign * (v[body, 0] + w1 * r2 - w2 * r1)
+            u1 += sign * (v[body, 1] + w2 * r0 - w0 * r2)
+            u2 += sign * (v[body, 2] + w0 * r1 - w1 * r0)
+        sign = -1.0
+    return u0, u1, u2
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def relative_velocities(pairs: Pairs, on: Moving) -> Array:
+    """(k, 3) of a's points seen from b's, world axes."""
+    out = np.empty((len(pairs.gap), 3))
+    for c in range(len(out)):
+        out[c, 0], out[c, 1], out[c, 2] = _relative(pairs, c, on)
+    return out
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def sweep_points(
+    points: Points, p: Array, touch: bool, on: Moving, backward: bool
+) -> tuple[float, float]:
+    """One sweep over contacts (touch) or held points; largest change [m/s], sum of squares."""
+    pairs, w, wanted = points.pairs, points.w, points.wanted
+    start, node, weight, turn, rigid, arm, frame, _, friction = pairs
+    v, inverse_mass, rigid_v, rigid_mass, rigid_inertia = on
+    u, new = np.empty(3), np.empty(3)
+    largest, squares = 0.0, 0.0
+    for place in range(len(p)):
+        c = len(p) - 1 - place if backward else place
+        if w[c, 0, 0] <= 0.0:
+            continue  # nothing of it can move
+        v0, v1, v2 = _relative(pairs, c, on)
+        f = frame[c]
+        for i in range(3):
+            u[i] = f[i, 0] * v0 + f[i, 1] * v1 + f[i, 2] * v2 + wanted[c, i]
+        if touch and u[0] >= 0.0 and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0:
+            continue  # open, and stays so
+        if touch:
+            contact.solve_block(w[c], u, p[c], friction[c], new)
+        else:
+            held.solve_block(w[c], u, p[c], new)
+        d0, d1, d2 = new[0] - p[c, 0], new[1] - p[c, 1], new[2] - p[c, 2]
+        if d0 == 0.0 and d1 == 0.0 and d2 == 0.0:
+            continue
+        p[c, 0], p[c, 1], p[c, 2] = new[0], new[1], new[2]
+        square = d0 * d0 + d1 * d1 + d2 * d2
+        squares += square
+        largest = max(largest, w[c, 0, 0] * np.sqrt(square))
+        _push(
+            start, node, weight, turn, rigid, arm, frame,
+            v, inverse_mass, rigid_v, rigid_mass, rigid_inertia,
+            c, d0, d1, d2,
+        )  # fmt: skip
+    return largest, squares
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def deepest(points: Points, on: Moving, h: float) -> float:
+    """[m] How much deeper than they ought the contacts among nodes will be after h, at most."""
+    worst = 0.0
+    for c in range(len(points.wanted)):
+        if points.pairs.rigid[c, 0] < 0 and points.pairs.rigid[c, 1] < 0:
+            u0, u1, u2 = _relative(points.pairs, c, on)
+            n = points.pairs.frame[c, 0]
+            worst = max(worst, -h * (n[0] * u0 + n[1] * u1 + n[2] * u2 + points.wanted[c, 0]))
+    return worst
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def sweep_rigid(
+    held: Points, p_held: Array, touching: Points, p_touching: Array, on: Moving, count: int
+) -> tuple[float, float]:
+    """To and fro, as a tower is as long one way as the other, until nothing moves."""
+    largest, squares = 0.0, 0.0
+    for turn in range(count):
+        back = turn % 2 == 1
+        m0, s0 = sweep_points(held, p_held, False, on, back)
+        m1, s1 = sweep_points(touching, p_touching, True, on, back)
+        largest, squares = max(m0, m1), s0 + s1
+        if largest <= AT_REST:
+            break
+    return largest, squares
+
+
+def ready(pairs: Pairs, on: Moving, h: float, share: float, touch: bool) -> Points:
+    """Pairs of points with their compliance, and the velocity that u must cancel."""
+    if len(pairs.gap) == 0:
+        return Points(pairs, np.zeros((0, 3, 3)), np.zeros((0, 3)))
+    w = pair_compliance(pairs, on.inverse_mass, on.rigid_inverse_mass, on.rigid_inverse_inertia)
+    points = Points(pairs, w, np.empty_like(pairs.gap))
+    ask(points, h, share, touch)
+    return points
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def ask(points: Points, h: float, share: float, touch: bool) -> None:
+    """Write the velocity that u must cancel.
+
+    What touches may close the gap it has within the step and no more (decided on gap/h + H v, not
+    on the velocity alone); of what overlaps or is torn from its place a share is taken back.
+    """
+    for c in range(len(points.wanted)):
+        for i in range(3):
+            gap = points.pairs.gap[c, i]
+            points.wanted[c, i] = gap / h if touch and gap > 0.0 else share * gap / h
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def follow(points: Points, on: Moving, h: float) -> None:
+    """The gaps of touching points after h with the velocities `on`, in place."""
+    for c in range(len(points.wanted)):
+        u0, u1, u2 = _relative(points.pairs, c, on)
+        n = points.pairs.frame[c, 0]
+        points.pairs.gap[c, 0] += h * (n[0] * u0 + n[1] * u1 + n[2] * u2)

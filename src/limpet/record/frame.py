@@ -1,0 +1,257 @@
+"""One moment of a simulation as it is seen: what the live page, the replay and the film share.
+
+The surfaces are those that touch, so colours, contacts and cavities stand on the same vertices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from limpet.cavity.mesh import positions as cavity_positions
+from limpet.cavity.seal.leak_paths import vertex_areas, vertex_loads
+from limpet.cavity.seal.proximity import nearness
+from limpet.fem.elements.stress import von_mises
+from limpet.fem.soft_body import SoftBody
+from limpet.fem.surface_map import bound_points
+from limpet.particles.body import ParticleBody
+from limpet.pressure_field.surface import joined_triangles
+from limpet.record.history import flatten, up_direction
+from limpet.report import StepReport
+
+if TYPE_CHECKING:
+    from limpet.engine.observation import Snapshot
+    from limpet.engine.simulation import Simulation
+
+Array = np.ndarray
+
+NO_TRIANGLES = np.zeros((0, 3), np.int32)
+LEAST_PATCH = 100.0  # [Pa] the scale of contact surfaces does not end below this
+
+
+@dataclass(frozen=True)
+class Colour:
+    """A field that surfaces are coloured by."""
+
+    name: str
+    title: str
+    unit: str
+    least: float  # the scale's end is not below this: rounding is not coloured
+    note: str
+
+
+COLOURS = {
+    c.name: c
+    for c in (
+        Colour(
+            "pressure",
+            "contact pressure",
+            "Pa",
+            100.0,
+            "normal contact force by area of the vertex",
+        ),
+        Colour("stress", "von Mises stress", "Pa", 100.0, "mean over the cells round each node"),
+        Colour("displacement", "displacement", "m", 1e-6, "from the place at the start"),
+        Colour(
+            "gap", "gap", "m", 1e-6, "to the other body; plain where it is farther than it looks"
+        ),
+    )
+}
+
+# What the plots show. NaN where there is nothing to say.
+FIGURES = ("pressure", "volume", "air", "drive_force", "residual", "touching")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What does not change: the bodies, joined in the order of the vertices."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]  # soft, rigid, driven or fixed
+    offset: Array  # (bodies + 1,) first vertex of each
+    triangles: tuple[Array, ...]  # (m, 3) int32 of each, in its own numbering
+    rest: Array  # (n, 3) [m] at the start
+    up: Array  # (3,) against gravity
+    ambient: float  # [Pa]
+    reach: float  # [m] gaps are known up to here
+    whole: bool = False  # there is nothing inside to be seen
+    pull: float = 5.0  # [N/cm] of a pull with the mouse, to begin with
+
+    def header(self) -> dict[str, Any]:
+        """As JSON has it; the arrays apart from the triangles travel with the frames."""
+        return {
+            "bodies": [
+                {
+                    "name": name,
+                    "kind": kind,
+                    "first": int(self.offset[i]),
+                    "count": int(self.offset[i + 1] - self.offset[i]),
+                    "triangles": self.triangles[i].ravel().tolist(),
+                }
+                for i, (name, kind) in enumerate(zip(self.names, self.kinds))
+            ],
+            "colours": [vars(c) for c in COLOURS.values()],
+            "figures": list(FIGURES),
+            "up": self.up.tolist(),
+            "ambient": self.ambient,
+            "reach": self.reach,
+            "least_patch": LEAST_PATCH,
+            "whole": self.whole,
+            "pull": self.pull,
+        }
+
+
+@dataclass(frozen=True)
+class Air:
+    """One cavity."""
+
+    points: Array  # (c, 3) float32 [m]
+    triangles: Array  # (t, 3) int32
+    pressure: float  # [Pa]
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The surfaces on which pressure fields meet, all as one mesh; as the last step began."""
+
+    points: Array  # (v, 3) float32 [m]
+    pressure: Array  # (v,) float32 [Pa]
+    triangles: Array  # (t, 3) int32
+
+    @staticmethod
+    def none() -> Patch:
+        return Patch(np.zeros((0, 3), np.float32), np.zeros(0, np.float32), NO_TRIANGLES)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What has changed."""
+
+    step: int
+    time: float  # [s]
+    positions: Array  # (n, 3) float32 [m]
+    contact_points: Array  # (k, 3) float32 [m], of contacts that carry a force
+    contact_forces: Array  # (k, 3) float32 [N] on the first body
+    cavities: tuple[Air, ...]
+    figures: Array  # (len(FIGURES),)
+    fields: dict[str, Array] = field(default_factory=dict)  # (n,) float32, NaN: nothing to say
+    patch: Patch = field(default_factory=Patch.none)
+
+
+def seen(simulation: Simulation) -> Seen:
+    """The bodies of a simulation that has not stepped yet."""
+    now, world = simulation.snapshot(), simulation.world
+    return Seen(
+        names=tuple(b.name for b in simulation.bodies),
+        kinds=tuple(_kind(simulation, i) for i in range(len(simulation.bodies))),
+        offset=simulation.offset.copy(),
+        triangles=tuple(np.ascontiguousarray(t, np.int32) for t in now.walls.own_triangles),
+        rest=now.positions.copy(),
+        up=up_direction(world.gravity),
+        ambient=world.atmosphere.pressure,
+        reach=max(simulation.settings.alarm, 1.2 * simulation.settings.sealing),
+        whole=simulation.explicit_only,
+        pull=_pull(simulation),
+    )
+
+
+def _pull(simulation: Simulation) -> float:
+    """[N/cm]; a swept body dragged by its own length is pulled with half its weight."""
+    swept = [b for b in simulation.bodies if isinstance(b, ParticleBody)]
+    if not swept or not simulation.explicit_only:
+        return 5.0
+    lengths = [0.5 * 9.81 * b.mass / (100.0 * np.ptp(b.x, axis=0).max()) for b in swept]
+    return float(f"{min(lengths):.1g}")
+
+
+def _kind(simulation: Simulation, i: int) -> str:
+    body = simulation.bodies[i]
+    if isinstance(body, SoftBody | ParticleBody):
+        return "soft"
+    if body.movable:
+        return "rigid"
+    return "driven" if body.motion is not None else "fixed"
+
+
+def look(
+    simulation: Simulation, what: Seen, report: StepReport | None, colours: Iterable[str] = ()
+) -> Moment:
+    """The present moment, with the fields named in `colours`; `report` is the last step's."""
+    now = simulation.snapshot()
+    pressed = np.einsum("ki,ki->k", now.forces, now.contacts.normal)
+    carrying = pressed > 0.0
+    points, forces = now.other_forces
+    air = tuple(
+        Air(
+            cavity_positions(c.mesh, now.positions).astype(np.float32),
+            c.mesh.triangles.astype(np.int32),
+            c.pressure,
+        )
+        for c in now.cavities
+    )
+    return Moment(
+        step=simulation.steps,
+        time=simulation.time,
+        positions=now.positions.astype(np.float32),
+        contact_points=np.vstack([now.contact_points[carrying], points]).astype(np.float32),
+        contact_forces=np.vstack([now.forces[carrying], forces]).astype(np.float32),
+        cavities=air,
+        figures=_figures(report, what.up),
+        fields={name: _field(name, simulation, what, now, pressed) for name in colours},
+        patch=_patch(now),
+    )
+
+
+def _patch(now: Snapshot) -> Patch:
+    points, pressure, triangles = joined_triangles(now.surfaces)
+    return Patch(points.astype(np.float32), pressure.astype(np.float32), triangles)
+
+
+def _figures(report: StepReport | None, up: Array) -> Array:
+    if report is None:
+        return np.full(len(FIGURES), np.nan)
+    row = flatten(report, up)
+    return np.array([np.nan if (x := row[name]) is None else x for name in FIGURES], float)
+
+
+def _field(name: str, simulation: Simulation, what: Seen, now: Snapshot, pressed: Array) -> Array:
+    """(n,) float32. Rigid bodies are coloured by their displacement only: their triangles need not
+    be fine enough to show a contact."""
+    if name == "displacement":
+        d = now.positions - what.rest
+        return np.sqrt(np.einsum("ni,ni->n", d, d)).astype(np.float32)
+    x, offset = now.positions, simulation.offset
+    if name == "pressure":
+        c = now.contacts
+        load = vertex_loads(
+            offset[c.body_a], c.vertices_a, c.weights_a,
+            offset[c.body_b], c.vertices_b, c.weights_b, pressed, len(x),
+        )  # fmt: skip
+        area = np.zeros(len(x))
+        for i, body in enumerate(simulation.bodies):
+            if isinstance(body, SoftBody):
+                mine = slice(offset[i], offset[i + 1])
+                area[mine] = vertex_areas(now.walls.own_triangles[i], x[mine])
+        values = np.divide(load, area, out=np.zeros(len(x)), where=area > 0.0)
+    elif name == "gap":
+        gap = nearness(now.near, now.walls).gap
+        values = np.where(gap <= what.reach, gap, np.nan)
+    else:
+        values = np.full(len(x), np.nan)
+    out = np.full(len(x), np.nan, np.float32)
+    for i, body in enumerate(simulation.bodies):
+        if isinstance(body, SoftBody):
+            mine = slice(offset[i], offset[i + 1])
+            out[mine] = surface_stress(body) if name == "stress" else values[mine]
+    return out
+
+
+def surface_stress(body: SoftBody) -> Array:
+    """(n,) [Pa] von Mises, at the vertices of the collision surface."""
+    d = body.fem
+    at_nodes = von_mises(d.blocks, body.x, d.mu, d.lam, d.rotation, d.material.law)
+    b = body.collision
+    return bound_points(b.start, b.nodes, b.weights, np.repeat(at_nodes[:, None], 3, axis=1))[:, 0]

@@ -1,0 +1,102 @@
+"""Boxes, rigid and soft."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from limpet.errors import LimpetError, require_positive
+from limpet.geometry.cells import mesh_of
+from limpet.geometry.shape import RigidShape, SoftShape, bind_to_nodes, boundary
+from limpet.meshing.grids import structured
+
+
+def box(
+    length: float, width: float, height: float, divisions: tuple[int, int, int] = (1, 1, 1)
+) -> RigidShape:
+    """A rigid box centred on the origin in x and y, its top face at z = 0.
+
+    length, width, height [m] along x, y, z; `divisions` of the faces along them.
+    """
+    for label, value in (("length", length), ("width", width), ("height", height)):
+        require_positive(f"box {label}", value, " m")
+    if min(divisions) < 1:
+        raise LimpetError(f"box divisions = {divisions}: expected three whole numbers from 1 up")
+    ids: dict[tuple[int, ...], int] = {}
+    triangles: list[tuple[int, int, int]] = []
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        for side in (0, divisions[axis]):
+            for i in range(divisions[u]):
+                for j in range(divisions[v]):
+                    corners = []
+                    for di, dj in ((0, 0), (1, 0), (1, 1), (0, 1)):
+                        key = [side, side, side]
+                        key[u], key[v] = i + di, j + dj
+                        corners.append(ids.setdefault(tuple(key), len(ids)))
+                    p, q, r, t = corners if side else corners[::-1]
+                    # alternate the diagonal, so that a fine face has no preferred direction
+                    triangles += [(p, q, t), (q, r, t)] if (i + j) % 2 else [(p, q, r), (p, r, t)]
+    grid = np.array(list(ids), dtype=float) / np.array(divisions)
+    points = (grid - np.array([0.5, 0.5, 1.0])) * np.array([length, width, height])
+    return RigidShape("box", points, np.array(triangles, dtype=np.int32))
+
+
+def tiled_box(length: float, width: float, height: float, tiles: int) -> RigidShape:
+    """As `box`, but only the top is divided, into tiles x tiles; the rest is as coarse as can be.
+
+    A collision mesh is fine where things touch (P 5.1).
+    """
+    sizes = {"length": length, "width": width, "height": height, "tiles": tiles}
+    for label, value in sizes.items():
+        require_positive(f"box {label}", value)
+    top = np.arange((tiles + 1) ** 2).reshape(tiles + 1, tiles + 1)  # vertex by place along x, y
+    base = top.size + np.arange(4)
+    triangles = [(base[0], base[3], base[2]), (base[0], base[2], base[1])]
+    for i in range(tiles):
+        for j in range(tiles):
+            p, q, r, t = top[i, j], top[i + 1, j], top[i + 1, j + 1], top[i, j + 1]
+            triangles += [(p, q, t), (q, r, t)] if (i + j) % 2 else [(p, q, r), (p, r, t)]
+    sides = (top[:, 0], top[-1], top[::-1, -1], top[0, ::-1])  # anticlockwise from above
+    for k, side in enumerate(sides):  # each a fan from one corner of the base
+        triangles += [(a, base[k], b) for a, b in pairwise(side)]
+        triangles.append((side[-1], base[k], base[(k + 1) % 4]))
+    step = np.linspace(0.0, 1.0, tiles + 1)
+    above = [(x, y, 1.0) for x in step for y in step]
+    grid = np.array([*above, (0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
+    points = (grid - np.array([0.5, 0.5, 1.0])) * np.array([length, width, height])
+    return RigidShape("box", points, np.array(triangles, dtype=np.int32))
+
+
+def soft_box(
+    length: float,
+    width: float,
+    height: float,
+    divisions: tuple[int, int, int],
+    element: str | None = None,
+) -> SoftShape:
+    """A soft box, its top face at z = 0, as structured cells; hex20 if no element is named.
+
+    length, width, height [m] along x, y, z; `divisions`: cells along them. Regions: bottom, top.
+    hex20r (2x2x2 points) has soft modes where cells stand in a single stack.
+    """
+    outline = box(length, width, height, divisions)
+    size = np.array([length, width, height])
+    kind = mesh_of(element, "hex20", "box")
+    points, cells = structured(kind, divisions)
+    points = (points - np.array([0.5, 0.5, 1.0])) * size
+    nearest = np.array([int(np.argmin(((points - p) ** 2).sum(axis=1))) for p in outline.points])
+    regions = {
+        "top": np.flatnonzero(np.abs(points[:, 2]) < 1e-9 * height),
+        "bottom": np.flatnonzero(np.abs(points[:, 2] + height) < 1e-9 * height),
+    }
+    return SoftShape(
+        "soft box",
+        points,
+        {kind: cells},
+        bind_to_nodes(outline.triangles, nearest),
+        boundary({kind: cells}),
+        regions,
+        element,
+    )

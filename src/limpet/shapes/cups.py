@@ -1,0 +1,237 @@
+"""Suction cups as surfaces of revolution: profile, hexahedral or tetrahedral mesh, surfaces.
+
+A profile is a wall (its underside and its thickness, from the axis to the lip) and a stem on top.
+The mesh is structured: sectors round the axis, one layer through the wall, one cell a segment of
+the profile, finer towards the lip, two layers in the stem, wedges at the axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from limpet.errors import LimpetError, require_positive, suggest
+from limpet.geometry.cells import (
+    mesh_of,
+)
+from limpet.geometry.shape import Array, SoftShape, boundary
+from limpet.meshing.revolved import (
+    LINEAR,
+    STEM_LAYERS,
+    RevolvedGrid,
+    VertexRing,
+    ring_surface,
+)
+
+GRADING = 0.8  # stations stand at (i / n)^grading of the wall: closer together at the lip
+RIM = 0.25  # share of the wall's segments, from the lip inward, with a fine collision surface
+
+
+@dataclass(frozen=True)
+class CupProfile:
+    """Half section of a cup in metres; the lip's lower edge touches z = 0."""
+
+    name: str
+    radius: float  # [m] of the lip
+    depth: float  # [m] of the dome under the axis
+    height: float  # [m] from lip to top of the stem
+    stem_radius: float  # [m]
+    hub_thickness: float  # [m] of the wall at the stem
+    lip_thickness: float  # [m] of the wall at the lip
+    dome: float = 2.0  # the underside is depth (1 - (r / radius)^dome): 2 is a parabola
+
+    def check(self) -> CupProfile:
+        for label in ("radius", "depth", "height", "stem_radius", "hub_thickness", "lip_thickness"):
+            require_positive(f"cup {label}", getattr(self, label), " m")
+        if self.stem_radius >= self.radius:
+            raise LimpetError(
+                f"cup stem_radius = {self.stem_radius:g} m: expected less than its radius "
+                f"{self.radius:g} m"
+            )
+        if not self.dome >= 1.0:
+            raise LimpetError(
+                f"cup dome = {self.dome:g}: expected 1 (a cone), 2 (a parabola) or more"
+            )
+        if self.height < 1.01 * (self.depth + self.hub_thickness):
+            raise LimpetError(
+                f"cup height = {self.height:g} m: expected more than depth + hub_thickness = "
+                f"{self.depth + self.hub_thickness:g} m"
+            )
+        return self
+
+    def underside(self, r: Array | float) -> Array:
+        """z [m] of the wall's lower face at radius r."""
+        return self.depth * (1.0 - (np.asarray(r) / self.radius) ** self.dome)
+
+    def wall(self, r: Array | float, across: float) -> tuple[Array, Array]:
+        """(r, z) in the wall: `across` = 0 on the lower face, 1 on the upper, along its normal."""
+        r = np.asarray(r, dtype=float)
+        outer = np.clip((r - self.stem_radius) / (self.radius - self.stem_radius), 0.0, 1.0)
+        thickness = self.hub_thickness + (self.lip_thickness - self.hub_thickness) * outer
+        slope = -self.depth * self.dome * (r / self.radius) ** (self.dome - 1.0) / self.radius
+        # inside the stem the wall's upper face rises straight up, so that the stem stands on it
+        tilt = np.where(r > self.stem_radius, 1.0, 0.0) * np.arctan(slope)
+        blend = np.clip((r / self.stem_radius - 1.0) / 0.5, 0.0, 1.0)
+        tilt = tilt * blend
+        return r - across * thickness * np.sin(tilt), self.underside(
+            r
+        ) + across * thickness * np.cos(tilt)
+
+
+STANDARD = CupProfile(
+    "standard", radius=17.5e-3, depth=4.5e-3, height=15e-3, stem_radius=5e-3,
+    hub_thickness=2.0e-3, lip_thickness=0.7e-3,
+)  # fmt: skip
+# 31.5 mm across, for P's table 3, which tells no more of its cup: depth, stem and thicknesses are
+# such that it lets go of a cylinder of radius 50 mm at the force that was measured there.
+NEOPRENE = CupProfile(
+    "neoprene", radius=15.75e-3, depth=7e-3, height=13.5e-3, stem_radius=6e-3,
+    hub_thickness=2.4e-3, lip_thickness=1.6e-3,
+)  # fmt: skip
+# 40 mm across, cast of silicone, for paper A, whose drawing we lack: thick enough that the dome
+# sinks by some mm under A's -6 kPa and does not collapse.
+CAST = CupProfile(
+    "cast", radius=20e-3, depth=12e-3, height=21e-3, stem_radius=6e-3,
+    hub_thickness=5e-3, lip_thickness=3e-3,
+)  # fmt: skip
+PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD, NEOPRENE, CAST)}
+
+
+def cup(
+    profile: str | CupProfile = "standard",
+    *,
+    element: str | None = None,
+    nodes: int = 434,
+    sectors: int | None = None,
+    segments: int | None = None,
+) -> SoftShape:
+    """A cup at about the given number of `nodes`, or with explicit sectors and wall segments.
+
+    Its mesh is that of `element`, hexahedra of 20 nodes if none is named.
+
+    Regions: "top" (the stem's upper face, what a gripper holds), "lip" (its edge), "rim" (the
+    underside next to the lip, where it touches), "underside" (all of the wall's lower face).
+    """
+    if not isinstance(profile, (str, CupProfile)):
+        raise LimpetError(f"cup profile = {profile!r}: expected a name or a CupProfile")
+    if isinstance(profile, str):
+        if profile not in PROFILES:
+            raise LimpetError(f"cup profile = '{profile}'{suggest(profile, PROFILES)}")
+        profile = PROFILES[profile]
+    profile.check()
+    kind = mesh_of(element, "hex20", "cup")
+    numbers = mesh_size("cup", kind, nodes, sectors, segments, 3, _budget)
+    return replace(_revolve(profile, kind, *numbers), element=element)
+
+
+def mesh_size(
+    label: str, kind: str, nodes: int, sectors: int | None, segments: int | None,
+    least: int, budget: Callable[[str, int], tuple[int, int]],
+) -> tuple[int, int]:  # fmt: skip
+    """Sectors and segments as given, or those that `budget` finds for the number of nodes."""
+    if (sectors is None) != (segments is None):
+        raise LimpetError(
+            f"{label} sectors and segments: give both, or neither and a number of nodes"
+        )
+    if sectors is None or segments is None:
+        require_positive(f"{label} nodes", nodes, hint="some hundred")
+        sectors, segments = budget(kind, nodes)
+    if sectors < 6 or segments < least or (kind in LINEAR and sectors % 2):
+        raise LimpetError(
+            f"{label} sectors = {sectors}, segments = {segments}: expected 6 sectors and {least} "
+            f"segments or more, for {' and '.join(LINEAR)} an even number of sectors"
+        )
+    return sectors, segments
+
+
+def _budget(kind: str, nodes: int) -> tuple[int, int]:
+    """Sectors and segments whose node count comes nearest, with cells of even proportions."""
+    wall, upper = {"hex20": (7, 4), "tet10": (12, 8)}.get(kind, (2, 1))  # nodes a segment
+    best = (np.inf, 0, 0, 0)
+    for m in range(8, 121, 2):
+        for n in range(4, 81):
+            per_sector = wall * n + upper * STEM_LAYERS * _hub(n)
+            count = m * per_sector + 2 * STEM_LAYERS + 3
+            shape = m / n / (1.4 if kind in LINEAR else 2.0)
+            miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))
+            best = min(best, (miss, m, n, count))
+    _, m, n, count = best
+    if not abs(count / nodes - 1.0) < 0.2:
+        raise LimpetError(
+            f"cup nodes = {nodes}: the nearest mesh of {kind} has {count}; "
+            "ask for about that many (434 is the papers' size)"
+        )
+    return m, n
+
+
+def _hub(segments: int) -> int:
+    """How many of the wall's segments lie under the stem."""
+    return max(1, round(0.18 * segments))
+
+
+def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> SoftShape:
+    order = 1 if kind in LINEAR else 2
+    hub = _hub(segments)
+    station = _stations(profile, hub, segments, order)
+    grid = RevolvedGrid(profile, sectors, kind, station)
+    arrays = grid.fill([1 + (STEM_LAYERS if i < hub else 0) for i in range(segments)])
+    points = grid.control_points()
+    rings = _rings(grid, hub, segments)
+    collision = ring_surface(grid, rings, order * (1 + STEM_LAYERS))
+    end, touched = order * segments, order * (segments - _rim(segments))
+    regions = {
+        "top": grid.nodes(lambda i, k: k == order * (1 + STEM_LAYERS)),
+        "lip": grid.nodes(lambda i, k: i == end),
+        "rim": grid.nodes(lambda i, k: i >= touched and k == 0),
+        "underside": grid.nodes(lambda i, k: k == 0),
+    }
+    return SoftShape("cup", points, arrays, collision, boundary(arrays), regions)
+
+
+def _rim(segments: int) -> int:
+    """How many of the wall's segments, from the lip inward, have a fine collision surface."""
+    return max(1, round(RIM * segments))
+
+
+def _stations(profile: CupProfile, hub: int, segments: int, order: int) -> Array:
+    """Radii of the profile's stations (and, for order 2, their midpoints)."""
+    inner = np.linspace(0.0, profile.stem_radius, hub + 1)
+    outer = (
+        profile.stem_radius
+        + (profile.radius - profile.stem_radius)
+        * np.linspace(0, 1, segments - hub + 1)[1:] ** GRADING
+    )
+    r = np.concatenate([inner, outer])
+    if order == 1:
+        return r
+    full = np.empty(2 * len(r) - 1)
+    full[::2], full[1::2] = r, 0.5 * (r[1:] + r[:-1])
+    return full
+
+
+def _rings(grid: RevolvedGrid, hub: int, segments: int) -> list[VertexRing]:
+    """From the axis below, round the lip, to the stem's top: fine at the rim, coarse elsewhere.
+
+    On a quadratic mesh the vertices of a ring all stand alike in their cells: two in each sector in
+    the rim, one in its middle elsewhere. Placed at nodes they would not: corner and midside nodes
+    differ in stiffness and share of load, and the lip lifted at every other vertex, at 42 N or 47 N
+    as chance would have it.
+    """
+    order, sectors = grid.order, grid.sectors
+    rim, end, top = order * (segments - _rim(segments)), order * segments, 1 + STEM_LAYERS
+    if order == 2:
+        fine, coarse = 0.5 + np.arange(2 * sectors), 1.0 + 2.0 * np.arange(sectors)
+        inner = range(1, rim + 1)  # every ring of nodes
+    else:
+        fine, coarse = np.arange(sectors) * 1.0, np.arange(0, sectors, 2) * 1.0
+        inner = range(1, rim, 2)
+    return [
+        *(VertexRing(i, 0, coarse) for i in inner),
+        *(VertexRing(i, 0, fine) for i in range(inner[-1] + 1, end + 1)),
+        VertexRing(end, order, fine),
+        VertexRing(rim, order, coarse),
+        VertexRing(order * hub, order, coarse),
+        VertexRing(order * hub, order * top, coarse),
+    ]

@@ -1,0 +1,237 @@
+"""Cups of your own: a wall between two lines, or the solid in a mesh or STEP file.
+
+Both stand with their lip on z = 0 and their axis along z, and can be held by the region "top".
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from limpet.errors import LimpetError, suggest
+from limpet.geometry.cells import mesh_of
+from limpet.geometry.shape import Array, SoftShape
+from limpet.meshing.cad import STEP, tets_of_step, tets_of_surface
+from limpet.meshing.check import check_surface
+from limpet.meshing.files import ENDS, PathLike, load_mesh
+from limpet.meshing.tetrahedra import solid
+from limpet.shapes.cups import mesh_size
+from limpet.shapes.suckers import Sucker, revolve, wall_budget
+
+MM = 1e-3
+
+RIM = 0.1  # of the height: the mesh is finer in this lowest part
+MANY = 400  # places named for that
+OUTER = 0.95  # of the largest radius: vertices on the edge of a lip
+# [m] that the edge of a lip stands in between two corners: tilted by some ten degrees it lifts off
+# by a fifth of that, which is then near the sealing distance
+COARSE = 1.5e-4
+HANDLE = 0.3  # radius of what is held on top, of the cup's, unless said
+FEWEST, MOST = 100, 20_000  # nodes
+# What stands for "up" in the file -> rows of the turn that makes it z.
+UP: dict[str, tuple[tuple[int, int, int], ...]] = {
+    "z": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "-z": ((1, 0, 0), (0, -1, 0), (0, 0, -1)),
+    "y": ((1, 0, 0), (0, 0, -1), (0, 1, 0)),
+    "-y": ((1, 0, 0), (0, 0, 1), (0, -1, 0)),
+    "x": ((0, 0, -1), (0, 1, 0), (1, 0, 0)),
+    "-x": ((0, 0, 1), (0, 1, 0), (-1, 0, 0)),
+}
+
+Line = Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class TwoLines:
+    """A wall between two lines of straight pieces, corner by corner."""
+
+    inner: Array  # (k, 2) [m] r, z from the axis to the lip
+    outer: Array  # (k, 2) [m]
+    handle: float  # [m] radius of what is held on top
+
+    @property
+    def height(self) -> float:
+        return float(self.outer[0, 1])
+
+    def _along(self) -> Array:
+        """(k,) [m] length of the inner line as far as each corner."""
+        steps = np.linalg.norm(np.diff(self.inner, axis=0), axis=1)
+        return np.concatenate([[0.0], np.cumsum(steps)])
+
+    def stations(self, count: int) -> Array:
+        """(count + 1,) lengths [m]: 0, the edge of the handle, and on to the lip, evenly.
+
+        The nearest station is moved onto each corner where the wall has segments to spare.
+        """
+        along = self._along()
+        edge = float(np.interp(self.handle, self.outer[:, 0], along))
+        places = np.concatenate([[0.0], np.linspace(edge, along[-1], count)])
+        spacing = (along[-1] - edge) / (count - 1)
+        for corner in along[1:-1]:
+            k = 2 + int(np.abs(places[2:-1] - corner).argmin()) if count > 3 else 0
+            if k and abs(places[k] - corner) < 0.45 * spacing:
+                places[k] = corner
+        return places
+
+    def wall(self, r: Array | float, across: float) -> tuple[Array, Array]:
+        """(r, z) [m] at length `r` of the inner line: `across` = 0 on it, 1 on the outer one."""
+        along = self._along()
+        lines = (1.0 - across) * self.inner + across * self.outer
+        radius, z = (np.interp(r, along, lines[:, k]) for k in (0, 1))
+        return np.asarray(radius), np.asarray(z)
+
+
+def cup_from_lines(
+    inner: Line,
+    *,
+    thickness: float | Sequence[float] | None = None,
+    outer: Line | None = None,
+    handle: float | None = None,
+    element: str | None = None,
+    nodes: int = 434,
+    sectors: int | None = None,
+    segments: int | None = None,
+) -> SoftShape:
+    """A cup of revolution from its half section in metres: (r, z) points from the axis to the lip.
+
+    With `thickness` (one, or one a point) the inner face is a smooth line through the points and
+    the wall stands on it; with `outer`, as many points, the wall fills what is between two lines of
+    straight pieces. It is held within the radius `handle` of its top (region "top").
+    """
+    low = _line("inner", inner)
+    if (thickness is None) == (outer is None):
+        raise LimpetError("cup inner: expected thickness or outer beside it, and not both")
+    radius = float(low[:, 0].max())
+    handle = HANDLE * radius if handle is None else handle
+    if not 0.0 < handle < radius:
+        raise LimpetError(
+            f"cup handle = {handle:g} m: expected more than 0 and less than the cup's {radius:g} m"
+        )
+    wall: Sucker | TwoLines
+    if outer is not None:
+        high = _line("outer", outer)
+        if len(high) != len(low):
+            raise LimpetError(
+                f"cup outer has {len(high)} points: expected {len(low)}, one for each of inner"
+            )
+        wall = TwoLines(low, high, handle)
+    else:
+        depths = np.array(thickness, dtype=float)
+        if depths.ndim == 0:
+            depths = np.full(len(low), depths)
+        if len(depths) != len(low) or not np.all((depths > 0.0) & np.isfinite(depths)):
+            raise LimpetError(
+                f"cup thickness = {thickness}: expected a length above 0, or {len(low)} of them, "
+                "one for each point of inner"
+            )
+        wall = Sucker("own", tuple(map(tuple, low / MM)), tuple(depths / MM), handle / MM)
+    kind = mesh_of(element, "hex20", "cup")
+    numbers = mesh_size("cup", kind, nodes, sectors, segments, 4, wall_budget)
+    shape = revolve(wall, kind, *numbers)
+    x = shape.collision.positions(shape.points)
+    check_surface(x, shape.collision.triangles, "cup made from these lines")
+    points = shape.points - [0.0, 0.0, x[:, 2].min()]
+    return replace(shape, name="cup", points=points, element=element)
+
+
+def _line(label: str, points: Line) -> Array:
+    line = np.array(points, dtype=float)
+    if line.ndim != 2 or line.shape[1] != 2 or len(line) < 3 or not np.all(np.isfinite(line)):
+        raise LimpetError(f"cup {label}: expected three points (r, z) or more, all finite")
+    if line[0, 0] != 0.0 or np.any(line[1:, 0] <= 0.0):
+        raise LimpetError(
+            f"cup {label} begins at r = {line[0, 0]:g} m: expected r = 0, on the axis, and after "
+            "that r above 0, to the lip"
+        )
+    if np.any(np.linalg.norm(np.diff(line, axis=0), axis=1) == 0.0):
+        raise LimpetError(f"cup {label}: expected points that differ from the one before")
+    return line
+
+
+class CoarseLipWarning(UserWarning):
+    """A lip with so few corners that it may not seal."""
+
+
+def cup_from_mesh(
+    path: PathLike,
+    unit: str | None = None,
+    nodes: int = 1000,
+    *,
+    order: int = 2,
+    up: str = "z",
+    top: float | None = None,
+) -> SoftShape:
+    """A cup of tetrahedra in the solid of a file (Netgen); `nodes` with those on mid-sides.
+
+    Sharp edges, as that of a lip, stay where they are. `unit` as in load_mesh. `up` is the
+    direction in the file that points from lip to top. The lowest point comes to z = 0, the middle
+    of the solid to the axis. Regions: "top", the `top` [m] highest part (2 % of the height if not
+    given), and "rim", the lowest 2 %.
+    """
+    file = Path(path)
+    label = f"mesh file '{file}'"
+    if up not in UP:
+        raise LimpetError(f"{label}: up = '{up}'{suggest(up, UP)}")
+    if not FEWEST <= nodes <= MOST:
+        raise LimpetError(f"{label}: nodes = {nodes}: expected {FEWEST} to {MOST}; 1000 is usual")
+    if order not in (1, 2):
+        raise LimpetError(f"{label}: order = {order!r}: expected 1 (tet4) or 2 (tet10)")
+    surface = load_mesh(file, unit, name="cup")
+    turn = np.array(UP[up], dtype=float)
+    rim = _lowest(surface.points, turn[2])
+    if file.suffix.lower() in STEP:
+        points, tets = tets_of_step(file, nodes, order, rim, label)
+    else:
+        _warn_of_corners(surface.points @ turn.T, label)
+        points, tets = tets_of_surface(surface.points, surface.triangles, nodes, order, rim, label)
+    points = points @ turn.T
+    low, high = points.min(axis=0), points.max(axis=0)
+    points = points - [*(0.5 * (low + high))[:2], low[2]]
+    shape = solid(points, tets, "cup", order)
+    z, height = shape.points[:, 2], float(high[2] - low[2])
+    depth = ENDS * height if top is None else top
+    if not 0.0 < depth < height:
+        raise LimpetError(f"{label}: top = {depth:g} m: expected more than 0, less than {height:g}")
+    regions = {
+        "top": np.flatnonzero(z > height - depth),
+        "rim": np.flatnonzero(z < ENDS * height),
+    }
+    return replace(shape, regions=regions)
+
+
+def sagitta(points: Array) -> tuple[float, float]:
+    """Of a lip about z: widest angle [rad] between corners, and how far in [m] the chord stands.
+
+    points (n, 3): the file's own vertices; [m].
+    """
+    z = points[:, 2]
+    low = points[z < z.min() + ENDS * np.ptp(z)]
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))[:2]
+    x, y = (low[:, :2] - middle).T
+    radius = np.hypot(x, y)
+    outer = radius > OUTER * radius.max()
+    angle = np.sort(np.arctan2(y[outer], x[outer]))
+    gap = float(np.diff(np.append(angle, angle[0] + 2.0 * np.pi)).max())
+    return gap, float(radius.max() * (1.0 - np.cos(0.5 * min(gap, np.pi))))
+
+
+def _warn_of_corners(points: Array, label: str) -> None:
+    gap, inset = sagitta(points)
+    if inset > COARSE:
+        warnings.warn(
+            f"{label}: the lip has corners {np.degrees(gap):.0f} degrees apart; when it tilts, the "
+            "edges between them lift off and may leak: export it with 40 corners or more",
+            CoarseLipWarning,
+            stacklevel=3,
+        )
+
+
+def _lowest(points: Array, up: Array) -> Array:
+    """(k, 3) places at the lower end, where a cup touches: there its mesh is finer."""
+    z = points @ up
+    low = points[z < z.min() + RIM * np.ptp(z)]
+    return low[:: 1 + len(low) // MANY]

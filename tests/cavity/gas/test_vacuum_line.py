@@ -1,0 +1,256 @@
+"""Vacuum lines against closed forms: a rigid bell over a block, whose volume is known exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+from tests.engine.test_piston import DEPTH, OUTLINE, RECESS, SEALING, bell
+
+import limpet as lp
+from limpet.cavity.gas.network import Hose, after, from_cup
+from limpet.cavity.gas.vacuum_line import Flow, Line, Pump, Regulator, Valve
+
+AIR = lp.Atmosphere()
+P0, RT = AIR.pressure, AIR.rt
+GAP = 0.3e-3  # [m]: the rim is closed, the ceiling of the recess is not
+VOLUME = RECESS**2 * DEPTH + OUTLINE**2 * GAP
+PUMP = Pump(free_flow=2e-6, end_vacuum=60e3)
+
+
+def gripper(source, duration, *, h=0.01, line=None, valve=None, breath=None, gap=GAP, **others):
+    """Reports of a bell that stands still over a block, on a line."""
+    world = lp.World(**others)
+    world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="block", fixed=True)
+    cup = world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, gap))
+    world.hold(cup)
+    world.connect(cup, source, line=line, valve=valve)
+    if breath is not None:
+        world.breathe(cup, breath)
+    sim = lp.Simulation(world, h=h, settings=lp.Settings(sealing=SEALING))
+    reports = list(sim.run(duration))
+    assert all(r.converged and r.air_error < 1e-9 for r in reports)
+    assert all(c.gas_residual < 1e-9 for r in reports for c in r.cavities)
+    return reports
+
+
+def rate_of(pump, p):
+    """[mol/s] that the pump takes at p."""
+    end = P0 - pump.end_vacuum
+    return pump.free_flow * max(0.0, (p - end) / pump.end_vacuum) * p / RT
+
+
+@pytest.mark.parametrize("h", [0.02, 0.005])
+def test_a_regulator_imposes_its_vacuum_whatever_the_step(h):
+    reports = gripper(Regulator([(0.0, 0.0), (0.1, 20e3)]), 0.2, h=h)
+    for r in reports:
+        vacuum = 20e3 * min(1.0, r.time / 0.1)
+        assert P0 - r.cavities[0].pressure == pytest.approx(vacuum, abs=1e-6)
+        assert r.drives["bell"][2] == pytest.approx(0.981 + vacuum * OUTLINE**2, abs=1e-6)
+        assert r.cavities[0].air == pytest.approx((P0 - vacuum) * VOLUME / RT, rel=1e-9)
+        g = r.grippers["bell"]
+        assert g.vacuum == pytest.approx(vacuum, abs=1e-6)
+        assert g.sealed
+        assert g.present == (vacuum > 10e3 - 1e-6)
+    drawn = sum(r.grippers["bell"].flow for r in reports) * h * P0 / RT
+    assert drawn == pytest.approx(20e3 * VOLUME / RT, rel=1e-9)
+
+
+def test_a_pump_empties_a_cup_along_its_characteristic():
+    """V P' = -S(P) P, at two steps: the error falls with the step and the end is the same."""
+    exact = solve_ivp(
+        lambda t, p: [-rate_of(PUMP, p[0]) * RT / VOLUME], (0.0, 1.0), [P0], rtol=1e-10, atol=1e-3,
+        dense_output=True,
+    )  # fmt: skip
+    errors = []
+    for h in (0.04, 0.01):
+        reports = gripper(PUMP, 1.0, h=h)
+        p = np.array([r.cavities[0].pressure for r in reports])
+        errors.append(np.abs(p - exact.sol([r.time for r in reports])[0]).max())
+        assert np.all(np.diff(p) < 0.0)
+        assert p[-1] > P0 - PUMP.end_vacuum
+    assert errors[1] < 0.3 * errors[0]
+    assert errors[1] < 0.01 * P0
+
+
+def test_however_long_the_step_the_pump_stops_at_its_end_vacuum():
+    reports = gripper(Pump(1e-3, 60e3), 5.0, h=0.5)
+    p = [r.cavities[0].pressure for r in reports]
+    assert min(p) >= (P0 - 60e3) * (1.0 - 1e-12)
+    assert p[-1] == pytest.approx(P0 - 60e3, rel=1e-9)
+
+
+@pytest.mark.parametrize("h", [0.5, 0.25])
+@pytest.mark.parametrize("line", [None, Line(1e-6, 3e-10), Line(2e-7), Line(0.0, 3e-10)])
+def test_pump_and_leak_balance(h, line):
+    """g (P_atm - P) = flow of the pump, through the hose, in closed form."""
+    g = 2e-10  # [mol/(s Pa)]
+    reports = gripper(
+        PUMP, 60.0 if h == 0.05 else 20.0, h=h, line=line, breath=lp.Breath(conductance=g)
+    )
+
+    def surplus(p):  # [mol/s] leaks in more than is taken, cup at p
+        behind = p - g * (P0 - p) / line.conductance if line else p  # the hose's own pressure
+        return g * (P0 - p) - rate_of(PUMP, behind)
+
+    p = brentq(surplus, P0 - PUMP.end_vacuum, P0)
+    last = reports[-1]
+    assert P0 - last.cavities[0].pressure == pytest.approx(P0 - p, rel=1e-6)
+    assert last.grippers["bell"].flow == pytest.approx(g * (P0 - p) * RT / P0, rel=1e-6)
+
+
+def test_the_flow_balance_is_the_root_of_a_quadratic():
+    g, end = 2e-10, P0 - PUMP.end_vacuum
+    last = gripper(PUMP, 20.0, h=0.25, breath=lp.Breath(conductance=g))[-1]
+    rate = PUMP.free_flow / (PUMP.end_vacuum * RT)  # rate P (P - end) = g (P_atm - P)
+    b = g / rate - end
+    p = 0.5 * (-b + np.sqrt(b * b + 4.0 * g * P0 / rate))
+    assert last.cavities[0].pressure == pytest.approx(p, rel=1e-9)
+
+
+def test_an_open_cup_takes_the_free_flow():
+    reports = gripper(PUMP, 0.1, gap=2e-3)  # further than the sealing distance
+    for r in reports:
+        g = r.grippers["bell"]
+        assert not r.cavities
+        assert (g.vacuum, g.sealed, g.present) == (0.0, False, False)
+        assert g.flow == pytest.approx(PUMP.free_flow, rel=1e-12)
+    (last,) = gripper(Regulator(20e3), 0.01, gap=2e-3)
+    assert last.grippers["bell"].flow is None
+
+
+def test_a_hose_on_an_open_cup_shows_a_vacuum_of_its_own():
+    line = Line(1e-7, 3e-10)
+    g = gripper(PUMP, 3.0, gap=2e-3, line=line)[-1].grippers["bell"]
+    p = brentq(lambda p: line.conductance * (P0 - p) - rate_of(PUMP, p), P0 - 60e3, P0)
+    assert g.vacuum == pytest.approx(P0 - p, rel=1e-6)
+    g = gripper(Regulator(5e3), 0.1, gap=2e-3, line=line)[-1].grippers["bell"]
+    assert g.flow == pytest.approx(line.conductance * 5e3 * RT / P0, rel=1e-9)
+
+
+def test_a_valve_shuts_and_vents():
+    valve = Valve([(0.0, "closed"), (0.1, "open"), (0.3, "closed"), (0.5, "vent")])
+    reports = gripper(Regulator(30e3), 0.6, valve=valve)
+    for r in reports:
+        vacuum = 30e3 if 0.1 - 1e-9 < r.time < 0.5 - 1e-9 else 0.0
+        assert P0 - r.cavities[0].pressure == pytest.approx(vacuum, abs=1e-6)
+        if 0.3 < r.time < 0.5 - 1e-9:
+            assert r.grippers["bell"].flow == 0.0
+    assert not reports[-1].grippers["bell"].present
+
+
+def test_a_shut_hose_and_a_cup_share_their_air():
+    """A hose of the cup's own volume, shut off from its source at 40 kPa: a sealed vessel."""
+    valve = Valve([(0.0, "open"), (0.2, "closed")])
+    reports = gripper(
+        Regulator(40e3),
+        6.0,
+        h=0.02,
+        valve=valve,
+        line=Line(VOLUME, 3e-9),
+        breath=lp.Breath(leak=1e-8),
+    )
+    filling = [r.cavities[0].pressure for r in reports if r.time > 3.0]
+    rise = np.diff(filling) / 0.02
+    np.testing.assert_allclose(rise, 1e-8 * RT / (2.0 * VOLUME), rtol=1e-6)
+
+
+@pytest.mark.parametrize("end", [Flow(), Flow(2e-9, 4e-14), Flow(target=6e4)])
+@pytest.mark.parametrize("line", [Line(), Line(1e-6), Line(0.0, 1e-10), Line(1e-6, 1e-10)])
+def test_a_hose_keeps_the_books(line, end):
+    """What the elimination says the cup loses is what the hose's own balance gains."""
+    h, p = 0.01, 8e4
+    hose = Hose(9e4, 9e4 * line.volume / RT, end=end)
+    flow = from_cup(line, hose, h, RT)
+    drawn = 3e-9 if flow.target is not None else h * flow.out(p)
+    new = after(line, hose, flow.target or p, drawn, h, RT)
+    assert new.air == pytest.approx(new.pressure * line.volume / RT, rel=1e-12, abs=1e-30)
+    scale = 1e-12 * (hose.air + abs(drawn) + abs(new.taken)) + 1e-30
+    assert new.air - hose.air == pytest.approx(drawn - new.taken, abs=scale)
+    if line.conductance < np.inf:
+        assert drawn == pytest.approx(h * line.conductance * (p - new.pressure), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Pump(0.0, 6e4), r"pump free_flow = 0 m\^3/s: expected a finite number above 0"),
+        (lambda: Pump(1e-4, 0.0), "pump end_vacuum = 0 Pa"),
+        (lambda: Regulator(-6e3), "vacuum = -6000 Pa: expected 0 or more"),
+        (lambda: Regulator([]), "regulator vacuum is empty"),
+        (lambda: Regulator([(1.0, 0.0), (0.5, 1e3)]), "regulator vacuum times .*: expected finite"),
+        (lambda: Valve([(0.0, "open"), (2.0, "closed"), (1.0, "vent")]), "valve times .* rising"),
+        (lambda: Valve([(0.0, "ajar")]), "valve has 'ajar' at 0 s: expected one of open, closed"),
+        (lambda: Valve([(0.5, "open")]), "begin with its state at 0 s"),
+        (lambda: Line(-1.0), r"line volume = -1 m\^3"),
+        (lambda: Line(0.0, 0.0), r"line conductance = 0 mol/\(s Pa\)"),
+    ],
+)
+def test_wrong_lines_are_refused(build, message):
+    with pytest.raises(lp.LimpetError, match=message):
+        build()
+
+
+def test_what_cannot_hold_a_vacuum_is_refused():
+    world = lp.World()
+    block = world.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="block", position=(0, 0, -1))
+    alien = lp.World().add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="block")
+    with pytest.raises(lp.LimpetError, match="'block': it is not a body of this world"):
+        world.connect(alien, Regulator(1e3))
+    with pytest.raises(lp.LimpetError, match="expected a body of this world, and a Regulator"):
+        world.connect(block, 6e3)
+    with pytest.raises(lp.LimpetError, match="vacuum = 200000 Pa is below absolute zero pressure"):
+        world.connect(block, Pump(1e-4, 2e5))
+    with pytest.raises(lp.LimpetError, match=r"port = .*: expected three finite numbers"):
+        world.connect(block, Regulator(1e3), port=(0.0, 1.0))
+    world.connect(block, Regulator(1e3))
+    with pytest.raises(lp.LimpetError, match="'block' is on a line already"):
+        world.connect(block, Regulator(1e3))
+    world.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="other")
+    with pytest.raises(lp.LimpetError, match="neither it nor what it can touch has an inner surf"):
+        lp.Simulation(world)
+    world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, 1.0))
+    lp.Simulation(world)  # a bell may come to stand on it
+
+
+def test_a_pump_needs_air_that_keeps_its_temperature_and_a_bare_regulator_not():
+    adiabatic = lp.Atmosphere(exponent=1.4)
+    with pytest.raises(lp.LimpetError, match=r"exponent = 1\.4; pumps and hoses need 1"):
+        gripper(PUMP, 0.1, atmosphere=adiabatic)
+    with pytest.raises(lp.LimpetError, match="pumps and hoses need 1"):
+        gripper(Regulator(1e3), 0.1, line=Line(1e-6), atmosphere=adiabatic)
+    last = gripper(Regulator(1e3), 0.1, atmosphere=adiabatic)[-1]
+    assert last.grippers["bell"].vacuum == pytest.approx(1e3, abs=1e-6)
+
+
+def test_the_cavity_round_the_port_is_on_the_line():
+    """Two bells on one block; the port lies under the second."""
+    world = lp.World()
+    block = world.add_rigid(
+        lp.shapes.box(0.2, 0.06, 0.02, (8, 2, 1)), 1.0, name="block", fixed=True
+    )
+    for name, x in (("left", -0.05), ("right", 0.05)):
+        world.hold(world.add_rigid(bell(), 0.1, name=name, position=(x, 0.0, GAP)))
+    world.connect(block, Regulator(7e3), port=(0.05, 0.0, 0.0))
+    sim = lp.Simulation(world, settings=lp.Settings(sealing=SEALING))
+    for _ in range(3):
+        last = sim.step()
+    assert sorted(P0 - c.pressure for c in last.cavities) == pytest.approx([0.0, 7e3], abs=1e-6)
+    assert last.drives["right"][2] == pytest.approx(0.981 + 7e3 * OUTLINE**2, abs=1e-5)
+    assert last.drives["left"][2] == pytest.approx(0.981, abs=1e-5)
+
+
+def test_a_line_continues_where_it_was_saved():
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="block", fixed=True)
+    cup = world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, GAP))
+    world.hold(cup)
+    world.connect(cup, PUMP, line=Line(1e-6, 3e-10))
+    sim = lp.Simulation(world, settings=lp.Settings(sealing=SEALING))
+    list(sim.run(0.05))
+    state = sim.save()
+    once = [(r.cavities[0].pressure, r.grippers["bell"]) for r in sim.run(0.05)]
+    sim.restore(state)
+    again = [(r.cavities[0].pressure, r.grippers["bell"]) for r in sim.run(0.05)]
+    assert once == again

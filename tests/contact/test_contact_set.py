@@ -1,0 +1,73 @@
+"""A step is solved for the contacts that are about to touch; the answer is that of all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import limpet as lp
+from limpet.contact.contact_set import ContactKeeper
+from limpet.contact.contacts import EDGE_EDGE, Contacts
+from limpet.contact.detect import collider
+from limpet.geometry.surface import surface_topology
+from limpet.scenes.registry import load
+
+
+def run(every: bool) -> list[lp.StepReport]:
+    changes = {"push_time": "0.2 s", "hold": "0.1 s", "h": "20 ms", "sectors": 10, "segments": 4}
+    scene = load("lift", changes)
+    return list(scene.simulation(every_contact=every).run(1.0))
+
+
+def test_fewer_rows_and_the_same_motion() -> None:
+    few, all_ = run(False), run(True)
+    assert sum(r.rows for r in few) < sum(r.rows for r in all_)
+    for one, other in zip(few, all_):
+        np.testing.assert_allclose(one.drives["cup"], other.drives["cup"], atol=1e-7)
+        assert one.touching == other.touching
+
+
+def test_contacts_that_nobody_expected_join_within_the_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = run(False)
+    none = lambda self, contacts, v, h: np.zeros(len(contacts), bool)  # noqa: E731
+    monkeypatch.setattr(ContactKeeper, "soon", none)
+    for one, other in zip(run(False), expected):
+        np.testing.assert_allclose(one.drives["cup"], other.drives["cup"], atol=1e-7)
+
+
+def test_edges_of_a_flattened_surface_stay_in_contact_until_they_part() -> None:
+    """The rim of a box over the diagonal of another one's flat top, which is no ridge."""
+    low, high = lp.shapes.box(0.04, 0.04, 0.02), lp.shapes.box(0.02, 0.1, 0.02)
+    bodies = []
+    for shape in (high, low):
+        bodies.append(collider(surface_topology(shape.triangles, len(shape.points)), shape.points))
+    offset = np.array([0, len(high.points), len(high.points) + len(low.points)])
+    keeper = ContactKeeper(bodies, [(0, 1)], np.ones(2, bool), offset, 1e-4)
+    top = np.flatnonzero(np.isclose(low.points[:, 2], low.points[:, 2].max()))
+    edges = bodies[1].surface.edges
+    inside = np.isin(edges, top).all(axis=1)
+    along = low.points[edges[:, 1]] - low.points[edges[:, 0]]
+    (diagonal,) = edges[inside & (np.abs(along[:, :2]).min(axis=1) > 0.0)]
+    bottom = high.points[:, 2].min()
+    rim = np.flatnonzero((high.points[:, 0] < 0.0) & np.isclose(high.points[:, 2], bottom))
+
+    def at(shift: tuple[float, float], gap: float) -> tuple[list[np.ndarray], Contacts]:
+        lift = low.points[:, 2].max() - bottom + gap
+        where = [high.points + np.array([*shift, lift]), low.points]
+        last = Contacts.of_rows(
+            0, 1, np.array([[EDGE_EDGE, *rim, rim[0], *diagonal, diagonal[0]]], np.int32),
+            np.zeros((1, 10)),
+        )  # fmt: skip
+        return where, last
+
+    where, last = at((0.005, 0.0), 2e-5)
+    still = [np.zeros_like(w) for w in where]
+    assert not keeper.among(last, keeper.find(where, still, 0.01)).any()
+    kept = keeper.still_crossing(last, np.concatenate(where))
+    assert kept.gap == pytest.approx(2e-5)
+    np.testing.assert_allclose(kept.normal, [[0.0, 0.0, 1.0]], atol=1e-12)
+    for shift, gap in (((0.005, 0.0), 2e-4), ((0.035, 0.0), 2e-5)):  # too far; past the end
+        where, last = at(shift, gap)
+        assert len(keeper.still_crossing(last, np.concatenate(where))) == 0

@@ -1,0 +1,130 @@
+"""All pairs of vertices and closed forms at once, against one pair after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from limpet.contact.pipeline import Part, Place, Scout, _may_meet
+from limpet.contact.primitives import (
+    ball,
+    block,
+    half_space,
+    no_nearer,
+    round_bar,
+    signed_distance,
+    vertices_near,
+)
+from limpet.geometry.rotation import rotation_matrix
+
+FORMS = {
+    "ball": ball(0.3),
+    "half space": half_space(0.05, (0.0, 0.6, 0.8)),
+    "bar": round_bar(0.2, 0.3, (0.6, 0.0, 0.8)),
+    "block": block(0.4, 0.3, 0.2),
+}
+NO_FACES = np.zeros((0, 3), np.int32)
+MARGIN, H = 0.05, 0.02
+
+
+def place(rng, n):
+    turn = rotation_matrix(rng.normal(size=3), rng.random())
+    return Place(
+        0.4 * rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), 0.2 * rng.normal(size=3), turn,
+        0.3 * rng.normal(size=6),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_pairs_at_once_are_the_pairs_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    soft = [
+        Part(f"soft {k}", first, -1, False, NO_FACES, True, None, thick, False)
+        for k, (first, thick) in enumerate([(0, 0.0), (30, 2e-3)])
+    ]
+    solid = [
+        Part(name, -1, k, True, NO_FACES, True, shape, 0.0, False)
+        for k, (name, shape) in enumerate(FORMS.items())
+    ]
+    parts = [*solid[:2], *soft, *solid[2:]]
+    places = [place(rng, 30 if p.rigid < 0 else 8) for p in parts]
+    b = next(i for i, p in enumerate(parts) if p.name == "ball")
+    places[b] = Place(
+        places[b].centre[None], places[b].motion[None, :3], places[b].centre, places[b].turn,
+        places[b].motion,
+    )  # fmt: skip
+    scout = Scout.of(parts, places, lambda a, b: 0.1 * len(a) + 0.01 * len(b))
+    found = scout.find(places, H, MARGIN)
+
+    assert scout.forms is not None and len(scout.forms.one) == 14  # 2 x 4, and 6 among solids
+    seen, among = 0, []
+    for one, two, number in zip(scout.forms.one, scout.forms.two, scout.forms.number):
+        a, at, on = parts[one], places[one], places[two]
+        radius = 0.3 if a.name == "ball" else a.thickness
+        fast = np.linalg.norm(at.v, axis=1).max() if a.rigid < 0 else 0.0
+        index, gap, normal, point = vertices_near(
+            at.x, at.v, parts[two].shape, on.centre, on.turn, on.motion, radius, MARGIN, H, H * fast
+        )
+        own = found.take(slice(seen, seen + len(index)))
+        seen += len(index)
+        nodes = index + max(a.first, 0)
+        np.testing.assert_array_equal(own.nodes_a, np.repeat(nodes[:, None], 3, axis=1))
+        np.testing.assert_array_equal(own.key, nodes.astype(np.int64) * 1024 + number)
+        np.testing.assert_array_equal(own.weights_a[:, 0], float(a.rigid < 0))
+        np.testing.assert_array_equal(own.gap, gap)
+        np.testing.assert_array_equal(own.normal, normal)
+        on_ball = point - radius * normal if a.name == "ball" else point
+        np.testing.assert_allclose(own.point, on_ball, rtol=0.0, atol=1e-15)
+        assert np.all(own.rigid_a == a.rigid) and np.all(own.rigid_b == parts[two].rigid)
+        assert np.allclose(own.friction, 0.1 * len(a.name) + 0.01 * len(parts[two].name))
+        among += [a.rigid >= 0] * len(index)
+    assert seen == len(found) > 50
+    assert among == sorted(among, reverse=True)  # those among rigid bodies come first
+    rigid, rest = found.apart()
+    assert len(rigid) == sum(among) > 0 and np.all(rest.rigid_a < 0)
+
+
+def test_touches_among_rigid_bodies_are_told_apart_in_any_order():
+    rng = np.random.default_rng(0)
+    parts = [
+        Part("soft", 0, -1, True, NO_FACES, True, None, 0.0, False),
+        *(
+            Part(name, -1, k, True, NO_FACES, True, shape, 0.0, False)
+            for k, (name, shape) in enumerate(FORMS.items())
+        ),
+    ]
+    places = [place(rng, 30) for _ in parts]
+    found = Scout.of(parts, places, lambda a, b: 0.5).find(places, H, MARGIN)
+    order = rng.permutation(len(found))
+    rigid, rest = found.take(order).apart()
+    among = (found.rigid_a >= 0)[order]
+    np.testing.assert_array_equal(rigid.key, found.key[order][among])
+    np.testing.assert_array_equal(rest.key, found.key[order][~among])
+
+
+@pytest.mark.parametrize("name", list(FORMS))
+def test_no_point_of_a_box_is_nearer_than_its_bound(name):
+    rng, shape, n = np.random.default_rng(1), FORMS[name], np.empty(3)
+    tight = []
+    for _ in range(60):
+        d, half = rng.normal(size=3), 0.5 * rng.random(3)
+        least = no_nearer(shape.kind, shape.size, shape.axis, d, half)
+        points = d + half * rng.uniform(-1.0, 1.0, size=(200, 3))
+        points[:8] = d + half * np.stack(np.meshgrid(*3 * [[-1, 1]]), axis=-1).reshape(-1, 3)
+        off = [signed_distance(shape.kind, shape.size, shape.axis, p, n) for p in points]
+        assert least <= min(off) + 1e-12
+        tight.append(min(off) - least)
+    assert min(tight) < 0.1  # and it is a bound, not minus infinity
+
+
+def test_surfaces_are_passed_over_only_when_they_cannot_meet():
+    rng, kept = np.random.default_rng(2), []
+    for _ in range(200):
+        places = [place(rng, 12) for _ in range(2)]
+        places[1].x[:, 0] += rng.uniform(1.0, 4.0)
+        kept.append(bool(_may_meet(places, [(0, 1)], MARGIN, H)))
+        if not kept[-1]:
+            a, b = (np.vstack([p.x, p.x + H * p.v]) for p in places)
+            apart = np.maximum(b.min(axis=0) - a.max(axis=0), a.min(axis=0) - b.max(axis=0))
+            assert apart.max() > MARGIN
+    assert 20 < sum(kept) < 180

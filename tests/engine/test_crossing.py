@@ -1,0 +1,22 @@
+"""Edges that come to cross within a step, which no contact before it foresaw."""
+
+from __future__ import annotations
+
+import limpet.contact.contact_set
+from limpet.contact.contact_set import ContactKeeper
+from limpet.contact.contacts import Contacts
+from limpet.scenes.registry import load
+
+
+def deepest() -> float:
+    """[m] of a cup pressed on a narrow cylinder, whose facets its lip slides over."""
+    changes = {"radius": "15 mm", "h": "20 ms", "duration": "0.5 s"}
+    return max(r.max_penetration for r in load("curved", changes).simulation().run(0.5))
+
+
+def test_crossing_edges_are_parted_in_the_step_they_meet(monkeypatch) -> None:
+    assert deepest() < 2.5e-5
+    # as if nobody looked, nor remembered
+    monkeypatch.setattr(limpet.contact.contact_set, "CROSSING", 1.0)
+    monkeypatch.setattr(ContactKeeper, "still_crossing", lambda self, last, x: Contacts.none())
+    assert deepest() > 5e-5

@@ -1,0 +1,205 @@
+"""Swept bodies among those that are solved together: two solvers share every step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import limpet as lp
+from limpet.errors import LimpetError
+from limpet.particles import (
+    PositionBased,
+    RigidBody,
+    ShapeMatching,
+    SweepPlan,
+    gel_block,
+    half_space,
+)
+from limpet.record.history import read_history
+from limpet.record.run import record_run
+from limpet.scenes.draped import PLAN, drape, draped
+from limpet.scenes.registry import load
+
+GRAVITY = 9.81
+
+
+def gel(name="gel", mass=0.1, at=(0.0, 0.0, 0.0), n=3, body=ShapeMatching, **more):
+    net = gel_block((0.04, 0.04, 0.03), (n, n, 2)).moved(at)
+    return body(name, net, mass, even=True, **more)
+
+
+def on_a_table(world, top=-0.03):
+    plate = lp.shapes.box(0.3, 0.3, 0.02)
+    points = plate.points + np.array([0.0, 0.0, top])
+    body = RigidBody("table", type(plate)("table", points, plate.triangles), 1.0, fixed=True)
+    return world.swept.add_rigid(body, half_space(0.01))
+
+
+@pytest.mark.parametrize("kind", ["particles", "rigid"])
+def test_a_block_on_a_guest_stands_and_passes_its_weight_on(kind):
+    world = lp.World()
+    world.swept.plan = SweepPlan(sweeps=4)
+    on_a_table(world)
+    if kind == "particles":
+        world.swept.add(gel(mass_damping=5.0))
+    else:
+        low = lp.shapes.box(0.04, 0.04, 0.03)
+        world.swept.add_rigid(RigidBody("gel", low, 0.1))
+    world.add_rigid(
+        lp.shapes.box(0.03, 0.03, 0.03), 0.05, name="block", position=(0.0, 0.0, 0.0302)
+    )
+    sim = lp.Simulation(world, h=0.005)
+    reports = list(sim.run(1.5))
+    block, guest = sim.bodies[0], next(b for b in sim.bodies if b.name == "gel")
+    assert np.abs(block.v).max() < 1e-3
+    # what the guest bears, and what the table bears under it
+    first = sim.offset[sim.bodies.index(guest)]
+    borne = sim._pushed[first : first + guest.n_surface, 2].sum()
+    assert borne == pytest.approx(-0.05 * GRAVITY, rel=0.01)
+    p, touches = sim._guests.engine._impulses, sim._guests.engine.touches
+    on_table = (p.contacts if kind == "particles" else p.rigid_contacts)[:, 0].sum() / sim.h
+    assert len(touches) > 0
+    assert on_table == pytest.approx(0.15 * GRAVITY, rel=0.01)
+    assert max(r.max_penetration for r in reports[-50:]) < 2e-4
+
+
+@pytest.mark.parametrize("turns", [1, 3])
+def test_momentum_is_kept_between_the_two_solvers(monkeypatch, turns):
+    monkeypatch.setattr("limpet.engine.simulation.TURNS", turns)  # however well the two agree
+    world = lp.World(gravity=(0.0, 0.0, 0.0), friction=0.0)
+    body = world.swept.add(gel(n=4, body=PositionBased))
+    world.swept.inextensible(body, body.net.skin_edges())
+    world.add_rigid(
+        lp.shapes.box(0.02, 0.02, 0.02), 0.05, name="block", position=(0.004, 0.002, 0.022)
+    )
+    sim = lp.Simulation(world, h=0.002)
+    block, swept = sim.bodies[0], sim.bodies[1]
+    block.v = np.array([0.05, 0.0, -0.5])
+
+    before, met = block.momentum() + swept.momentum(), 0
+    for report in sim.run(0.06):
+        met += report.touching
+    assert met > 20
+    assert swept.momentum()[2] < -0.005  # it was hit
+    assert block.momentum() + swept.momentum() == pytest.approx(before, abs=1e-14)
+
+
+def test_the_turns_come_to_one_answer(monkeypatch):
+    """What more turns change becomes less and less: the two solvers agree on one solution."""
+
+    def after(turns):
+        monkeypatch.setattr("limpet.engine.simulation.TURNS", turns)
+        monkeypatch.setattr("limpet.particles.coupling.AGREED", 0.0)
+        world = lp.World()
+        world.swept.plan = SweepPlan(sweeps=4)
+        on_a_table(world)
+        body = world.swept.add(gel(mass_damping=5.0, body=PositionBased))
+        world.swept.inextensible(body, body.net.skin_edges())
+        world.add_rigid(
+            lp.shapes.box(0.03, 0.03, 0.03), 0.05, name="block", position=(0.0, 0.0, 0.0302)
+        )
+        sim = lp.Simulation(world, h=0.005)
+        for _ in sim.run(0.1):
+            pass
+        return sim.bodies[0].centre[2]
+
+    heights = np.array([after(n) for n in (1, 4, 16, 64)])
+    off = np.abs(heights[:-1] - heights[-1])
+    assert off[2] < 0.3 * off[1] < 0.1 * off[0]
+    assert off[1] < 5e-5
+
+
+def test_guests_alone_step_as_their_engine_does():
+    engine = draped(8)
+    world = lp.World()
+    world.swept.plan = PLAN
+    drape(world.swept, 8)
+    sim = lp.Simulation(world, h=0.02)
+    for _ in range(15):
+        engine.step(), sim.step()
+    assert np.array_equal(sim.bodies[0].x, engine.soft[0].x)
+    assert sim._guests.engine.substeps == engine.substeps > 1
+
+
+def test_a_run_of_swept_bodies_alone_is_recorded(tmp_path):
+    scene = load("cloth", {"divisions": 6, "duration": "0.2 s"})
+    summary = record_run(scene, scene.simulation(), tmp_path / "run")
+    assert summary.steps == 10
+    rows = read_history(tmp_path / "run" / "history.csv")
+    assert [row["balance_error"] for row in rows] == [None] * 10  # nobody took it
+    assert rows[-1]["cloth_z"] < rows[0]["cloth_z"]
+    assert (tmp_path / "run" / "plots" / "scene.png").is_file()
+
+
+def test_a_world_can_be_run_twice():
+    world = lp.World()
+    drape(world.swept, 6)
+    first, second = (lp.Simulation(world, h=0.02) for _ in range(2))
+    for _ in first.run(0.2):
+        pass
+    assert np.array_equal(second.bodies[0].x, world.swept.soft[0].x)
+
+
+def test_a_pull_on_a_guest_is_momentum():
+    world = lp.World(gravity=(0.0, 0.0, 0.0))
+    world.swept.add(gel())
+    sim = lp.Simulation(world, h=0.005)
+    sim.pull("gel", 5, (0.0, 0.02, 0.01))
+    for _ in range(10):
+        sim.step()
+    assert sim.bodies[0].momentum() == pytest.approx([0.0, 0.001, 0.0005], abs=1e-12)
+    # a twentieth of it is taken hold of, each node by its mass
+    held = sim._pull.any(axis=1)
+    mass = sim.bodies[0].node_mass
+    assert 0.05 * mass.sum() <= mass[held].sum() < 0.05 * mass.sum() + mass.max()
+    sim.pull("gel", 5, (0.0, 0.0, 0.0))
+    assert not sim._pull.any()
+
+
+def test_save_and_restore_to_the_bit():
+    world = lp.World()
+    on_a_table(world)
+    body = world.swept.add(gel(body=PositionBased))
+    world.swept.inextensible(body, body.net.skin_edges())
+    cup = world.add_soft(
+        lp.shapes.cup("standard", sectors=8, segments=4), lp.Material(4e6, 0.45), 0.02,
+        position=(0.0, 0.0, 1e-4),
+    )  # fmt: skip
+    world.drive(cup["top"], lp.motion.path([(0.0, 0.0), (0.1, -4e-3)]))
+    sim = lp.Simulation(world, h=0.002)
+    for _ in sim.run(0.04):
+        pass
+    state = sim.save()
+    ends = []
+    for _ in range(2):
+        sim.restore(state)
+        for _ in sim.run(0.02):
+            pass
+        ends.append(np.concatenate([b.surface_positions() for b in sim.bodies]))
+    assert np.array_equal(*ends)
+
+
+def test_what_cannot_be():
+    world = lp.World()
+    cup = world.add_soft(
+        lp.shapes.cup("standard", sectors=8, segments=4), lp.Material(4e6, 0.45), 0.02
+    )
+    sheet = drape(world.swept, 6)
+    with pytest.raises(LimpetError, match=r"'cloth' is an open sheet.*close it to a bag"):
+        lp.Simulation(world)
+    world.ignore(cup, sheet)
+    world.ignore(cup, world.swept.rigid[0])
+    lp.Simulation(world).step()
+
+    twice = lp.World()
+    twice.swept.add(gel("one"))
+    twice.add_rigid(lp.shapes.box(0.01, 0.01, 0.01), 1.0, name="one", position=(0, 0, 1))
+    with pytest.raises(LimpetError, match="two bodies are called 'one'"):
+        lp.Simulation(twice)
+
+    stiff = lp.World()
+    net = gel_block((0.04, 0.04, 0.03), (3, 3, 2))
+    stiff.swept.add(lp.swept.ExplicitFem("stiff", net, 0.1, lp.Material(1e6, 0.3)))
+    stiff.add_rigid(lp.shapes.box(0.01, 0.01, 0.01), 1.0, position=(0, 0, 1))
+    with pytest.raises(LimpetError, match=r"'stiff' is stable up to .* s; lower h"):
+        lp.Simulation(stiff, h=0.01).step()

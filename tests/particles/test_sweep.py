@@ -1,0 +1,380 @@
+"""The matrix-free sweep against the dense one, and what impulses conserve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from limpet.contact.touches import EDGE_EDGE, VERTEX_FACE, Touches
+from limpet.geometry.rotation import rotation_matrix
+from limpet.particles.anchors import anchors_at
+from limpet.particles.bending import Bends, folds, rest_sizes
+from limpet.particles.chains import threads
+from limpet.particles.constraints import Poses, Stack, TouchMemory
+from limpet.particles.distances import Distances
+from limpet.particles.meshes import cloth, grid_edges
+from limpet.particles.point_pairs import Pairs, contact_pairs, join_pairs
+from limpet.particles.rows import distance_rows
+from limpet.particles.sweep import (
+    Impulses,
+    Moving,
+    begin,
+    fade,
+    reactions,
+    rigid_reactions,
+    sweep,
+    warm_start,
+)
+from limpet.particles.sweep_lines import STEADY, calm_threads, furthest_off
+from limpet.solver.gauss_seidel import sweep as dense_sweep
+from limpet.solver.problem import CONTACT, DATA, HELD, LIMITED
+
+H = 1e-9  # so short that lengths change with the rate along them alone: rows are linear
+N, B = 14, 3
+
+
+def world(seed, gap=1e-2 * H):
+    """Nodes and rigid bodies with every kind of row between them."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(N, 3))
+    soft = _touches(rng, x, [(-1, 0), (-1, 1), (-1, -1), (-1, -1)], gap)
+    centre = rng.normal(size=(B, 3))
+    turn = np.stack([rotation_matrix(rng.normal(size=3), rng.random()) for _ in range(B)])
+    a = rng.normal(size=(B, 3, 3))
+    inertia = np.einsum("bij,bkj->bik", a, a) + np.eye(3)
+    on = Moving(
+        rng.normal(size=(N, 3)), rng.uniform(0.5, 2.0, N), rng.normal(size=(B, 6)),
+        rng.uniform(0.2, 1.0, B), np.linalg.inv(inertia),
+    )  # fmt: skip
+    pairs = np.array([rng.permutation(N)[:2] for _ in range(12)], np.int32)
+    lower, upper = -rng.uniform(0.1, 3.0, 12), rng.uniform(0.1, 3.0, 12)
+    hard = np.where(rng.random(12) < 0.7, np.inf, 1e9)
+    length = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
+    rest = length + H * rng.normal(size=12)
+    one_by_one = np.arange(13, dtype=np.int32)
+    distances = Distances(pairs, rest, lower / H, upper / H, hard, np.zeros(12), one_by_one)
+    quads = np.array([rng.permutation(N)[:4] for _ in range(6)], np.int32)
+    kind, size = np.array([0, 1, 0, 1, 0, 0], np.int8), rest_sizes(x, quads)
+    value, _ = folds(x, quads, kind, size)
+    six = np.ones(6)
+    bends = Bends(quads, kind, size, value + 0.1 * H, -six / H, six / H, np.inf * six, 0.0 * six)
+    nodes, poses = np.array([2, 5], np.int32), Poses(centre, turn)
+    anchors = [
+        anchors_at(x[nodes], nodes, -1, 1, centre, turn),
+        anchors_at(rng.normal(size=(1, 3)), np.array([-1]), 0, 2, centre, turn),
+    ]
+    stack = Stack.of([distances], [bends], anchors)
+    rigid = contact_pairs(_touches(rng, x, [(0, 1), (2, 1)], gap), x, centre)
+    return x, poses, on, stack, rigid, contact_pairs(soft, x, centre)
+
+
+def _touches(rng, x, sides, size):
+    """Vertices on faces and edges on edges by turns; of nodes alone they are moved to touch."""
+    k = len(sides)
+    normal = rng.normal(size=(k, 3))
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    rigid, gap = np.array(sides, np.int32), size * rng.normal(size=k)
+    kind = np.where(np.arange(k) % 2 == 1, EDGE_EDGE, VERTEX_FACE).astype(np.int8)
+    a, b = np.empty((k, 3), np.int32), np.empty((k, 3), np.int32)
+    wa, wb = np.zeros((k, 3)), np.zeros((k, 3))
+    for c in range(k):
+        nodes = np.arange(6, 10) if kind[c] == VERTEX_FACE else np.arange(10, 14)
+        if rigid[c].max() >= 0:
+            nodes = rng.permutation(6)[:4]
+        s, t = rng.uniform(0.2, 0.8, size=2)
+        if kind[c] == VERTEX_FACE:
+            a[c], wa[c], b[c], wb[c] = nodes[0], [1, 0, 0], nodes[1:], rng.dirichlet(np.ones(3))
+        else:
+            a[c], wa[c] = nodes[[0, 1, 0]], [1 - s, s, 0]
+            b[c], wb[c] = nodes[[2, 3, 2]], [1 - t, t, 0]
+        if rigid[c].max() < 0:
+            one, two = (b[c, 0], b[c, 0]) if kind[c] == VERTEX_FACE else (a[c, 0], b[c, 0])
+            far = b[c, 2] if kind[c] == VERTEX_FACE else b[c, 1]
+            near = b[c, 1] if kind[c] == VERTEX_FACE else a[c, 1]
+            across = np.cross(x[near] - x[one], x[far] - x[two])
+            normal[c] = across / np.linalg.norm(across)
+            x[np.unique(a[c])] += wb[c] @ x[b[c]] + gap[c] * normal[c] - wa[c] @ x[a[c]]
+    wa[rigid[:, 0] >= 0] = 0.0
+    wb[rigid[:, 1] >= 0] = 0.0
+    on_nodes = np.einsum("kj,kji->ki", wa, x[a])
+    point = np.where(rigid[:, :1] >= 0, rng.normal(size=(k, 3)), on_nodes)
+    return Touches(
+        a, wa, rigid[:, 0], b, wb, rigid[:, 1], point, gap, normal, np.full(k, 0.4), np.arange(k),
+        kind,
+    )  # fmt: skip
+
+
+def copies(on):
+    return Moving(*(a.copy() for a in on))
+
+
+def zeros(stack, rigid, soft):
+    return stack.zeros(len(rigid.gap), len(soft.gap))
+
+
+def jacobian(rows, p):
+    """(r, 3 N + 6 B), by unit impulses; rows in the order of `Impulses`."""
+    out = []
+    for field in range(len(p)):
+        for i in range(p[field].size):
+            unit = Impulses(*(np.zeros_like(q) for q in p))
+            unit[field].reshape(-1)[i] = 1.0
+            impulse, wrench = reactions(rows, unit, N, B)
+            out.append(np.concatenate([impulse.ravel(), wrench.ravel()]))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_same_as_the_dense_sweep(seed):
+    x, poses, on, stack, rigid, soft = world(seed)
+    rows = stack.rows(x, poses, on, rigid, soft, H, 0.1)
+    p = zeros(stack, rigid, soft)
+    j = jacobian(rows, p)
+    mobility = np.zeros((3 * N + 6 * B,) * 2)
+    mobility[: 3 * N, : 3 * N] = np.diag(np.repeat(on.inverse_mass, 3))
+    for b in range(B):
+        s = 3 * N + 6 * b
+        mobility[s : s + 3, s : s + 3] = on.rigid_inverse_mass[b] * np.eye(3)
+        mobility[s + 3 : s + 6, s + 3 : s + 6] = on.rigid_inverse_inertia[b]
+    give = [np.zeros(q.size) for q in p]
+    give[2], give[3] = rows.distances.give, rows.bends.give
+    w = j @ mobility @ j.T + np.diag(np.concatenate(give))
+    wanted = np.concatenate(
+        [rows.rigid_held.wanted.ravel(), rows.rigid_contacts.wanted.ravel(), rows.distances.wanted,
+         rows.bends.wanted, rows.held.wanted.ravel(), rows.contacts.wanted.ravel()]
+    )  # fmt: skip
+    u = j @ np.concatenate([on.v.ravel(), on.rigid_v.ravel()]) + wanted
+    kind, size, data = [], [], []
+    for field, law in zip(range(6), (HELD, CONTACT, LIMITED, LIMITED, HELD, CONTACT)):
+        for i in range(len(p[field])):
+            kind.append(law)
+            size.append(1 if law == LIMITED else 3)
+            row = np.zeros(DATA)
+            if law == CONTACT:
+                row[0] = 0.4
+            if law == LIMITED:
+                own = rows.distances if field == 2 else rows.bends
+                row[:2] = own.lower[i], own.upper[i]
+            data.append(row)
+    start, lam = np.concatenate([[0], np.cumsum(size)]).astype(np.int32), np.zeros(len(u))
+    dense_sweep(w, np.array(kind, np.int32), start, np.array(data), H, lam, u, 7)
+    moved = copies(on)
+    swept = sweep(rows, p, moved, H, 7)
+    assert swept.sweeps == 7
+    ours = np.concatenate([q.ravel() for q in p])
+    np.testing.assert_allclose(ours, lam, rtol=0, atol=1e-7 * np.abs(lam).max())
+    change = mobility @ j.T @ ours
+    np.testing.assert_allclose(moved.v.ravel(), on.v.ravel() + change[: 3 * N], atol=1e-12)
+    np.testing.assert_allclose(
+        moved.rigid_v.ravel(), on.rigid_v.ravel() + change[3 * N :], atol=1e-12
+    )
+
+
+def momenta(x, poses, on):
+    """Linear and angular momentum about the origin."""
+    push = (on.v / on.inverse_mass[:, None]).sum(axis=0)
+    turn = np.cross(x, on.v / on.inverse_mass[:, None]).sum(axis=0)
+    for b in range(B):
+        m = on.rigid_v[b, :3] / on.rigid_inverse_mass[b]
+        push = push + m
+        turn = turn + np.cross(poses.centre[b], m)
+        turn = turn + np.linalg.solve(on.rigid_inverse_inertia[b], on.rigid_v[b, 3:])
+    return np.concatenate([push, turn])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_rows_together_keep_momentum_and_angular_momentum(seed):
+    x, poses, on, stack, rigid, soft = world(seed, gap=0.05)
+    assert np.abs(soft.turn).max() > 1e-3  # the lines between faces are as long as to matter
+    before = momenta(x, poses, on)
+    rows = stack.rows(x, poses, on, rigid, soft, 0.01, 0.1)
+    p, energy = zeros(stack, rigid, soft), 0.0
+    sweep(rows, p, on, 0.01, 30)
+    energy = sum(float(np.abs(q).sum()) for q in p)
+    assert energy > 1.0  # something was done
+    np.testing.assert_allclose(momenta(x, poses, on), before, rtol=0, atol=1e-10)
+
+
+def test_a_warm_start_begins_where_the_sweeps_ended():
+    x, poses, on, stack, rigid, soft = world(1)
+    rows = stack.rows(x, poses, on, rigid, soft, H, 0.1)
+    p, one = zeros(stack, rigid, soft), copies(on)
+    sweep(rows, p, one, H, 9)
+    two = copies(on)
+    warm_start(rows, p, two)
+    np.testing.assert_allclose(two.v, one.v, atol=1e-12)
+    np.testing.assert_allclose(two.rigid_v, one.rigid_v, atol=1e-12)
+
+
+def test_the_same_input_gives_the_same_bits():
+    ends = []
+    for _ in range(2):
+        x, poses, on, stack, rigid, soft = world(2)
+        rows = stack.rows(x, poses, on, rigid, soft, 0.01, 0.1)
+        p = zeros(stack, rigid, soft)
+        sweep(rows, p, on, 0.01, 5)
+        ends.append((on.v, p.contacts))
+    for a, b in zip(*ends):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_sweeps_end_at_the_tolerance():
+    x, poses, on, stack, _, _ = world(3)
+    none = Pairs.none()
+    rows = stack.rows(x, poses, on, none, none, H, 0.1)
+    swept = sweep(rows, zeros(stack, none, none), on, H, 5000, tolerance=1e-4)
+    assert swept.sweeps < 5000
+    assert swept.change[-1] <= 1e-4 < swept.change[-2]
+    assert swept.rms[-1] < swept.rms[0]
+
+
+def test_a_thread_is_solved_at_once():
+    """A chain from a held node, all rows met in one sweep; one by one they would not be."""
+    n = 30
+    rng = np.random.default_rng(5)
+    x = np.cumsum(rng.normal(size=(n + 1, 3)) + np.array([0.0, 0.0, -2.0]), axis=0)
+    nodes = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).astype(np.int32)
+    length, many = np.linalg.norm(np.diff(x, axis=0), axis=1), np.ones(n)
+    left = {}
+    for name, thread in (("together", [0, n]), ("one by one", list(range(n + 1)))):
+        rows = Distances(
+            nodes, length, -np.inf * many, np.inf * many, np.inf * many, 0.0 * many,
+            np.array(thread, np.int32),
+        )  # fmt: skip
+        mass = np.ones(n + 1)
+        mass[0] = 0.0
+        v = np.tile([0.0, 0.0, -1.0], (n + 1, 1))
+        v[0] = 0.0
+        on = Moving(v, mass, np.zeros((0, 6)), np.zeros(0), np.zeros((0, 3, 3)))
+        stack, none = Stack.of([rows], [], []), Pairs.none()
+        made = stack.rows(x, Poses(np.zeros((0, 3)), np.zeros((0, 3, 3))), on, none, none, H, 0.1)
+        sweep(made, stack.zeros(0, 0), on, H, 1)
+        u = np.einsum("ki,ki->k", made.distances.direction, on.v[nodes[:, 1]] - on.v[nodes[:, 0]])
+        left[name] = np.abs(u).max()
+    assert left["together"] < 1e-6
+    assert left["one by one"] > 0.05  # [m/s] of the 1 m/s that the far end falls with
+
+
+def test_threads_are_simple_chains_of_all_edges():
+    net = cloth(1.0, 0.6, (5, 3))
+    for edges in (grid_edges(net, (5, 3)), net.edges):
+        order, flip, start = threads(net.points, edges)
+        assert sorted(order) == list(range(len(edges)))
+        for a, b in pairwise(start):
+            chain = np.where(flip[a:b, None], edges[order[a:b], ::-1], edges[order[a:b]])
+            np.testing.assert_array_equal(chain[1:, 0], chain[:-1, 1])
+            assert len(set(chain.ravel().tolist())) == b - a + 1
+    _, _, start = threads(net.points, grid_edges(net, (5, 3)))
+    assert len(start) - 1 == 6 + 4  # every row and column of the weave is one thread
+
+
+def test_pairs_joined_are_the_pairs():
+    _, _, _, _, rigid, soft = world(4)
+    both = join_pairs([rigid, soft])
+    k = len(rigid.gap)
+    np.testing.assert_array_equal(both.gap[k:], soft.gap)
+    for c in range(len(soft.gap)):
+        a, b = (
+            slice(both.start[k + c], both.start[k + c + 1]),
+            slice(soft.start[c], soft.start[c + 1]),
+        )
+        np.testing.assert_array_equal(both.node[a], soft.node[b])
+        np.testing.assert_array_equal(both.weight[a], soft.weight[b])
+
+
+def thread(n=6, seed=3):
+    """A crooked thread of n edges: rows, positions and velocities."""
+    rng = np.random.default_rng(seed)
+    x = np.cumsum(rng.uniform(0.1, 0.3, size=(n + 1, 3)), axis=0)
+    nodes = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).astype(np.int32)
+    rest = np.linalg.norm(x[1:] - x[:-1], axis=1) * rng.uniform(0.9, 1.1, n)
+    free = np.full(n, np.inf)
+    of = Distances(nodes, rest, -free, free, free, np.zeros(n), np.array([0, n], np.int32))
+    inverse_mass = rng.uniform(0.5, 2.0, n + 1)
+    return of, x, rng.normal(size=(n + 1, 3)), inverse_mass
+
+
+def test_taut_threads_are_calmed_as_the_implicit_tension_would():
+    """(m + h^2 K) v' = m v against a dense solve; slack edges and the steady share take no part."""
+    of, x, v, w = thread()
+    h = 0.1
+    rows = distance_rows(x, of, w, h, 0.1)
+    p = -np.array([5.0, 2.0, -1.0, 8.0, 1e-3, 3.0])  # the third pushes, the fifth is slow
+    whole = np.diag(1.0 / w)
+    for c, (i, j) in enumerate(of.nodes):
+        k = max(-h * p[c] / rows.length[c] - STEADY / max(w[i], w[j]), 0.0)
+        whole[[i, j, i, j], [i, j, j, i]] += [k, k, -k, -k]
+    want = np.linalg.solve(whole, v / w[:, None])
+    out = v.copy()
+    calm_threads(rows, p, h, out, w)
+    np.testing.assert_allclose(out, want, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose((1.0 / w) @ out, (1.0 / w) @ v, rtol=1e-12)
+    assert np.abs(out - v).max() > 0.1
+    slow = v.copy()
+    calm_threads(rows, 1e-4 * p, h, slow, w)
+    np.testing.assert_array_equal(slow, v)
+
+
+def test_how_far_edges_will_be_off():
+    of, x, v, w = thread()
+    h = 0.05
+    rows = distance_rows(x, of, w, h, 0.1)
+    y = x + h * v
+    off = np.linalg.norm(y[1:] - y[:-1], axis=1) / of.rest - 1.0
+    assert furthest_off(rows, np.zeros(len(off)), h, v) == pytest.approx(np.abs(off).max())
+    most = int(np.abs(off).argmax())
+    upper = np.where(np.arange(len(off)) == most, 0.0, np.inf)  # it bears no more than it does
+    kept = rows._replace(lower=-upper, upper=upper)
+    others = np.delete(np.abs(off), most).max()
+    assert furthest_off(kept, np.zeros(len(off)), h, v) == pytest.approx(others)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rigid_bodies_bear_what_reaches_them(seed):
+    x, poses, on, stack, rigid, soft = world(seed)
+    rows = stack.rows(x, poses, on, rigid, soft, H, 0.1)
+    rng = np.random.default_rng(seed)
+    p = Impulses(*(rng.normal(size=q.shape) for q in zeros(stack, rigid, soft)))
+    _, wrench = reactions(rows, p, N, B)
+    np.testing.assert_allclose(rigid_reactions(rows, p, B), wrench, rtol=0.0, atol=1e-13)
+
+
+def test_a_solve_begins_from_a_share_of_what_is_known_and_says_when_that_is_not_finite():
+    x, poses, on, stack, rigid, soft = world(1)
+    rows = stack.rows(x, poses, on, rigid, soft, H, 0.1)
+    rng = np.random.default_rng(1)
+    p = Impulses(*(rng.normal(size=q.shape) for q in zeros(stack, rigid, soft)))
+    q, want = Impulses(*(a.copy() for a in p)), copies(on)
+    for a in (q.distances, q.bends, q.held.reshape(-1), q.contacts.reshape(-1)):
+        fade(a, 0.9)
+    warm_start(rows, q, want)
+    calm_threads(rows.distances, q.distances, H, want.v, want.inverse_mass)
+
+    assert begin(rows, p, on, H, 0.9)
+
+    for a, b in zip((*p, on.v, on.rigid_v), (*q, want.v, want.rigid_v)):
+        np.testing.assert_array_equal(a, b)
+    on.v[3, 1] = np.nan
+    assert not begin(rows, p, on, H, 0.9)
+
+
+def test_impulses_are_remembered_in_world_axes_by_their_keys():
+    rng = np.random.default_rng(4)
+    x, centre = rng.normal(size=(N, 3)), rng.normal(size=(B, 3))
+    groups = [_touches(rng, x, s, 1e-3) for s in ([(0, 1), (2, 1)], [(-1, 0), (-1, 1), (-1, 2)])]
+    groups[1] = replace(groups[1], key=np.array([12, 7, 30]))
+    pairs = [contact_pairs(t, x, centre) for t in groups]
+    p = [rng.normal(size=(len(t), 3)) for t in groups]
+    memory = TouchMemory.of(groups, pairs, p)
+    assert np.all(np.diff(memory.keys) > 0)
+
+    later = replace(groups[1], key=np.array([30, 99, 12]))  # the frames of others, and one is new
+    got = memory.recall(later, pairs[1])
+
+    for row, old in ((0, 2), (2, 0)):
+        want = pairs[1].frame[row] @ (p[1][old] @ pairs[1].frame[old])
+        np.testing.assert_allclose(got[row], [max(want[0], 0.0), *want[1:]], atol=1e-14)
+    np.testing.assert_array_equal(got[1], 0.0)
