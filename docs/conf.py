@@ -31,9 +31,9 @@ toc_object_entries_show_parents = "hide"
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(numpy|collections|os|pathlib)\..+"),
-    ("py:class", "Array|P|Contacts|Walls|ValveState|Trapped|Span|RingModel|Place|Memory"),
-    ("py:class", r"Limit|Finder|Ended|AirBook|limpet\.record\.run\.Runnable"),
-    ("py:class", r"Net|Primitive|Motion|ParticleBody|RigidBody|Named|ConstrainedState|Assembly"),
+    ("py:class", "Array|P|Contacts|Walls|ValveState|Trapped|Span|SealBoundaryModel|Place|Memory"),
+    ("py:class", r"Limit|Finder|Ended|AirLedger|limpet\.record\.run\.Runnable"),
+    ("py:class", r"Net|Primitive|Motion|ParticleBody|RigidBody|Named|ParticleState|Assembly"),
     ("py:class", r"limpet\.(specs|bodies|constrained|assembly|geometry\.nets|collision)\..+"),
     ("py:class", r"Pose|Field|Body|Patches|ContactSurface|Pairing|limpet\.pressure_field\..+"),
 ]

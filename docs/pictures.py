@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from diagrams import draw_rooms, draw_step
 from fingerprint import fingerprint
 
-from limpet.record.history import Row, flatten, up_direction
+from limpet.record.history import SceneRow, flatten, up_direction
 from limpet.record.mesh_files import draw_meshes
 from limpet.record.picture import View, draw_scene, moments
 from limpet.record.run import record_run
@@ -54,11 +54,11 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Film:
+class Recording:
     """What a run left."""
 
     summary: Summary
-    rows: list[Row]
+    rows: list[SceneRow]
     frames: list[SectionFrame]
 
 
@@ -102,7 +102,7 @@ CASES = {
 }
 
 
-def run(case: Case) -> Film:
+def run(case: Case) -> Recording:
     """The whole run, a frame every so often."""
     scene = registry.load(case.scene, case.changes)
     simulation = scene.simulation()
@@ -117,14 +117,14 @@ def run(case: Case) -> Film:
         scene.name, scene.h, rows,
         fem_nodes=simulation.fem_nodes, collision_nodes=simulation.collision_nodes,
     )  # fmt: skip
-    return Film(summary, rows, frames)
+    return Recording(summary, rows, frames)
 
 
-def kept(name: str, folder: Path | None) -> Film:
+def kept(name: str, folder: Path | None) -> Recording:
     """The film of a case, from `folder` if it is there."""
     path = folder / f"{name}.pkl" if folder else None
     if path and path.exists():
-        return Film(*pickle.loads(path.read_bytes()))
+        return Recording(*pickle.loads(path.read_bytes()))
     film = run(CASES[name])
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def kept(name: str, folder: Path | None) -> Film:
     return film
 
 
-def figures(name: str, film: Film) -> str:
+def figures(name: str, film: Recording) -> str:
     """The row of a case in docs/scenes.md."""
     s, body = film.summary, CASES[name].body
     sealed = [row["time"] or 0.0 for row in film.rows if row["cavities"]]
@@ -268,7 +268,9 @@ def pictures() -> dict[str, Picture]:
         ("table3", "table3.png", "table3.png"),  # 13 minutes
     ):
         key = name if name not in out else f"study-{name}"
-        out[key] = Picture((picture,), study(name, drawn, picture), (f"limpet.studies.{STUDIES[name].module}",))
+        out[key] = Picture(
+            (picture,), study(name, drawn, picture), (f"limpet.studies.{STUDIES[name].module}",)
+        )
     return out
 
 

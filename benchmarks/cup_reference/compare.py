@@ -41,7 +41,7 @@ def hold_force(depth: float, push_time: float, hold: float, **scene: object) -> 
     atmosphere = built.world.atmosphere.pressure
     if any(abs(c.pressure - atmosphere) > 0.01 for c in reports[-1].cavities):
         raise SystemExit(f"{depth:g} mm: the trapped air presses or pulls")
-    edge = sim.bodies[0].positions()[_lower_edge(built.world.specs["cup"].shape)]
+    edge = sim.bodies[0].node_positions()[_lower_edge(built.world.specs["cup"].shape)]
     radius = np.hypot(edge[:, 0], edge[:, 1])
     return {
         "force": forces[-1], "nodes": sim.fem_nodes, "radius": 1e3 * float(radius.mean()),

@@ -11,13 +11,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from limpet import particles as swept
+    from limpet import particles as particles
     from limpet import shapes as shapes
     from limpet.cavity.gas.atmosphere import Atmosphere
-    from limpet.cavity.gas.exchange import Breath
+    from limpet.cavity.gas.exchange import AirExchange
     from limpet.cavity.gas.limit import ConstantLimit, ElasticEnergy, TractionPath
-    from limpet.cavity.gas.vacuum_line import Line, Pump, Regulator, Valve
-    from limpet.cavity.seal.boundary import Ring
+    from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Valve
+    from limpet.cavity.seal.boundary import SealBoundary
     from limpet.dynamics import motion
     from limpet.engine.simulation import Simulation, State
     from limpet.errors import LimpetError
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
     from limpet.model.settings import Settings
     from limpet.model.world import World
     from limpet.pressure_field import catalogue as fields
-    from limpet.solver.gauss_seidel import SweepSettings
+    from limpet.solver.gauss_seidel import GaussSeidelSettings
     from limpet.solver.newton import NewtonSettings
 
 _NAMES = {
     "Atmosphere": "limpet.cavity.gas.atmosphere",
-    "Breath": "limpet.cavity.gas.exchange",
+    "AirExchange": "limpet.cavity.gas.exchange",
     "ConstantLimit": "limpet.cavity.gas.limit",
     "ElasticEnergy": "limpet.cavity.gas.limit",
     "LimpetError": "limpet.errors",
     "Fem": "limpet.fem.material",
-    "Line": "limpet.cavity.gas.vacuum_line",
+    "Hose": "limpet.cavity.gas.vacuum_line",
     "Material": "limpet.fem.material",
     "NewtonSettings": "limpet.solver.newton",
     "Pump": "limpet.cavity.gas.vacuum_line",
     "Regulator": "limpet.cavity.gas.vacuum_line",
-    "Ring": "limpet.cavity.seal.boundary",
+    "SealBoundary": "limpet.cavity.seal.boundary",
     "Settings": "limpet.model.settings",
     "Simulation": "limpet.engine.simulation",
     "State": "limpet.engine.simulation",
-    "SweepSettings": "limpet.solver.gauss_seidel",
+    "GaussSeidelSettings": "limpet.solver.gauss_seidel",
     "TractionPath": "limpet.cavity.gas.limit",
     "Valve": "limpet.cavity.gas.vacuum_line",
     "World": "limpet.model.world",
@@ -55,34 +55,34 @@ _MODULES = {
     "fields": "limpet.pressure_field.catalogue",
     "motion": "limpet.dynamics.motion",
     "shapes": "limpet.shapes",
-    "swept": "limpet.particles",
+    "particles": "limpet.particles",
 }
 
 __all__ = [
+    "AirExchange",
     "Atmosphere",
-    "Breath",
     "ConstantLimit",
     "ElasticEnergy",
     "Fem",
+    "GaussSeidelSettings",
+    "Hose",
     "LimpetError",
-    "Line",
     "Material",
     "NewtonSettings",
     "Pump",
     "Regulator",
-    "Ring",
+    "SealBoundary",
     "Settings",
     "Simulation",
     "State",
-    "SweepSettings",
     "TractionPath",
     "Valve",
     "World",
     "fields",
     "hausdorff",
     "motion",
+    "particles",
     "shapes",
-    "swept",
 ]
 
 

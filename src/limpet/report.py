@@ -28,9 +28,9 @@ class CavityReport:
     seal_gap: float  # [m] largest over leak paths of the smallest gap along the path
     # What follows is known for cavities of a simulation; the defaults say nothing.
     margin: float = np.inf  # [m] sealing distance - seal_gap: how much wider before it opens
-    seal_place: Place = NOWHERE  # [m] where the best leak path is narrowest: there it will open
+    bottleneck: Place = NOWHERE  # [m] where the best leak path is narrowest: there it will open
     temperature: float = 293.15  # [K]
-    stored: float = 0.0  # [mol] of its air that is in a chamber above (Breath.chamber)
+    stored: float = 0.0  # [mol] of its air that is in a chamber above (AirExchange.chamber)
     p_max: float = float("inf")  # [Pa] at which air leaves
     # [Pa] least over leak paths of the largest contact traction; 0 where no limit or leak asks
     seal_traction: float = 0.0
@@ -38,7 +38,7 @@ class CavityReport:
 
 
 @dataclass(frozen=True)
-class GripperReport:
+class VacuumSensorReport:
     """What the sensor in a vacuum line reads at the end of a step."""
 
     vacuum: float  # [Pa] below the atmosphere, in the line
@@ -68,19 +68,21 @@ class StepReport:
     phases: dict[str, float]  # [s] free, collision, cavities, compliance, solve, correct
     rows: int  # that were solved: three a contact, one a cavity
     contacts: int  # that were solved for
-    touching: int  # of these, that carry a force
+    active_contacts: int  # of these, that carry a force
     residual: float  # how far the laws are from holding at worst, without units
     converged: bool  # the residual is below the solver's tolerance
     iterations: int  # of Newton's method
     sweeps: int  # of Gauss-Seidel
     max_penetration: float  # [m] >= 0
     cavities: tuple[CavityReport, ...]  # all trapped air
-    drives: dict[str, Array]  # name -> (6,) force [N] and moment [N m] on the body, world axes
-    balance_error: float | None  # [N] momentum against forces, at worst; None: it was not taken
+    reactions: dict[str, Array]  # name -> (6,) force [N] and moment [N m] on the body, world axes
+    momentum_residual: float | None  # [N] momentum against forces, at worst; None: it was not taken
     air_error: float  # relative, in moles
     remeshed: bool  # a cavity was meshed anew
-    watched: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest
-    grippers: dict[str, GripperReport] = field(default_factory=dict)  # by the body on the line
+    probes: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest
+    vacuum_sensors: dict[str, VacuumSensorReport] = field(
+        default_factory=dict
+    )  # by the body on the line
     patches: tuple[PatchReport, ...] = ()  # of pressure fields that overlap
 
 

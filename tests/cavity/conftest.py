@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from limpet.cavity.mesh import Walls, join_walls
+from limpet.cavity.mesh import JoinedSurface, join_surfaces
 from limpet.contact.contacts import Contacts
 from limpet.contact.detect import collider
 from limpet.contact.detect import detect as detect_contacts
@@ -41,11 +41,11 @@ class Scene:
     """Bodies and where they are: X (N, 3) joined."""
 
     surfaces: list
-    walls: Walls
+    surface: JoinedSurface
     x: np.ndarray
 
     def part(self, body: int) -> slice:
-        return slice(self.walls.offset[body], self.walls.offset[body + 1])
+        return slice(self.surface.offset[body], self.surface.offset[body + 1])
 
     def moved(self, body: int, by) -> np.ndarray:
         x = self.x.copy()
@@ -121,7 +121,7 @@ class Kit:
     @staticmethod
     def scene(*bodies) -> Scene:
         surfaces = [surface_topology(t, len(x)) for x, t in bodies]
-        return Scene(surfaces, join_walls(surfaces), np.concatenate([x for x, _ in bodies]))
+        return Scene(surfaces, join_surfaces(surfaces), np.concatenate([x for x, _ in bodies]))
 
     @classmethod
     def bellows(cls):

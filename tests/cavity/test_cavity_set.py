@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from limpet.cavity.cavity_set import CavityKeeper
+from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.find.union_search import detect
 from limpet.cavity.gas.atmosphere import Atmosphere
-from limpet.cavity.gas.exchange import Breath
-from limpet.cavity.gas.ledger import AirBook
+from limpet.cavity.gas.exchange import AirExchange
+from limpet.cavity.gas.ledger import AirLedger
 from limpet.cavity.gas.limit import ElasticEnergy
-from limpet.cavity.gas.transfer import hand_on
-from limpet.cavity.seal.boundary import Ring
+from limpet.cavity.gas.transfer import transfer_air
+from limpet.cavity.seal.boundary import SealBoundary
 from limpet.geometry.bvh import build_tree
 
 AIR = Atmosphere(exponent=1.4)
@@ -29,10 +29,18 @@ def bellows(kit):
 def keeper(scene, x, air=AIR, otherwise=None):
     parts = [x[scene.part(b)] for b in range(2)]
     trees = [build_tree(p, s.triangles) for p, s in zip(parts, scene.surfaces)]
-    return CavityKeeper(
-        scene.walls, trees, np.zeros(2), SEALING, Ring.OUTER, 0.005, True, air, [None, None],
-        otherwise or Breath(),
-    )  # fmt: skip
+    return CavitySet(
+        scene.surface,
+        trees,
+        np.zeros(2),
+        SEALING,
+        SealBoundary.OUTER,
+        0.005,
+        True,
+        air,
+        [None, None],
+        otherwise or AirExchange(),
+    )
 
 
 def found(scene, x, book, air=AIR, otherwise=None, elastic=None):
@@ -50,7 +58,7 @@ def suction(cavity, ratio):
 
 def test_new_air_is_that_of_outside(bellows):
     scene, whole, _ = bellows
-    (cavity,) = found(scene, whole, AirBook()).cavities
+    (cavity,) = found(scene, whole, AirLedger()).cavities
     assert cavity.gas.constant == AIR.constant
     assert cavity.gas.pressure_in(cavity.volume) == pytest.approx(AIR.pressure, rel=1e-12)
     assert cavity.p_max == AIR.pressure
@@ -58,12 +66,12 @@ def test_new_air_is_that_of_outside(bellows):
 
 def test_a_merge_keeps_air_energy_and_what_the_chambers_hold(bellows):
     scene, whole, split = bellows
-    book = found(scene, split, AirBook())
+    book = found(scene, split, AirLedger())
     assert len(book.cavities) == 2
     one, two = book.cavities
     parts = (replace(suction(one, 2.0), stored=1e-6), replace(suction(two, 1.1), stored=3e-6))
     book = replace(book, cavities=parts, created=book.created + 4e-6)
-    after = found(scene, whole, book, otherwise=Breath(chamber=[(0.0, 1.0)]))
+    after = found(scene, whole, book, otherwise=AirExchange(chamber=[(0.0, 1.0)]))
     (cavity,) = after.cavities
     energy = sum(c.air * c.gas.temperature_at(c.pressure) for c in parts)
     assert cavity.air == pytest.approx(sum(c.air for c in parts) + 4e-6, rel=1e-12)
@@ -78,7 +86,7 @@ def test_a_merge_keeps_air_energy_and_what_the_chambers_hold(bellows):
 
 def test_a_cavity_that_opens_takes_its_chamber_along(bellows):
     scene, whole, _ = bellows
-    book = found(scene, whole, AirBook())
+    book = found(scene, whole, AirLedger())
     (cavity,) = book.cavities
     book = replace(book, cavities=(replace(cavity, stored=2e-6),), created=book.created + 2e-6)
     away = whole.copy()
@@ -91,13 +99,13 @@ def test_a_cavity_that_opens_takes_its_chamber_along(bellows):
 
 def test_a_split_keeps_pressure_and_constant_and_shares_the_chamber(bellows):
     scene, whole, split = bellows
-    book = found(scene, whole, AirBook())
+    book = found(scene, whole, AirLedger())
     before = replace(suction(book.cavities[0], 1.5), stored=1e-6)
     book = replace(book, cavities=(before,), created=book.created + 1e-6)
     # as new cavities they are two: a known one stays whole when its middle touches
-    parts = detect(scene.walls, split, scene.contacts(split), SEALING)
-    after = hand_on(
-        book, book.cavities, parts.cavities, split, scene.contacts(split), scene.walls, SEALING,
+    parts = detect(scene.surface, split, scene.contacts(split), SEALING)
+    after = transfer_air(
+        book, book.cavities, parts.cavities, split, scene.contacts(split), scene.surface, SEALING,
         Atmosphere(),
     )  # fmt: skip
     assert len(after.cavities) == 2
@@ -112,5 +120,5 @@ def test_energy_counts_the_soft_bodies_round_the_cavity(bellows):
     scene, whole, _ = bellows
     air = Atmosphere(limit=ElasticEnergy(share=0.5))
     elastic = np.array([[3e-3, 1e-6], [0.0, 0.0]])  # J, m^3; the block is rigid
-    (cavity,) = found(scene, whole, AirBook(), air, elastic=elastic).cavities
+    (cavity,) = found(scene, whole, AirLedger(), air, elastic=elastic).cavities
     assert cavity.p_max == pytest.approx(air.pressure + 0.5 * 3e3, rel=1e-12)

@@ -15,13 +15,13 @@ from limpet.cavity.mesh import (
     volume,
     volume_and_gradient,
 )
-from limpet.cavity.seal.boundary import Ring
+from limpet.cavity.seal.boundary import SealBoundary
 
 
-@pytest.fixture(params=[Ring.OUTER, Ring.INNER, Ring.MIDDLE, 0.3])
+@pytest.fixture(params=[SealBoundary.OUTER, SealBoundary.INNER, SealBoundary.MIDDLE, 0.3])
 def case(kit, request):
     scene = kit.scene(kit.cup(), kit.block(6))
-    (mesh,) = detect(scene.walls, scene.x, scene.contacts(), 1e-4, request.param).cavities
+    (mesh,) = detect(scene.surface, scene.x, scene.contacts(), 1e-4, request.param).cavities
     return kit, scene, mesh
 
 
@@ -75,7 +75,7 @@ def test_the_support_carries_each_vertex_with_weights_that_add_up(case):
     assert (mesh.weights >= 0.0).all()
     assert np.array_equal(mesh.support[mesh.slot], mesh.vertices)
     assert np.array_equal(mesh.support, np.unique(mesh.vertices))
-    assert (scene.walls.body[mesh.vertices] == mesh.body[:, None]).all()
+    assert (scene.surface.body[mesh.vertices] == mesh.body[:, None]).all()
     plain = np.einsum("vi,vik->vk", mesh.weights, scene.x[mesh.vertices])
     assert np.allclose(positions(mesh, scene.x), plain, atol=1e-16)
 

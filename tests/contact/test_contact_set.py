@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import limpet as lp
-from limpet.contact.contact_set import ContactKeeper
+from limpet.contact.contact_set import ContactSet
 from limpet.contact.contacts import EDGE_EDGE, Contacts
 from limpet.contact.detect import collider
 from limpet.geometry.surface import surface_topology
@@ -16,15 +16,15 @@ from limpet.scenes.registry import load
 def run(every: bool) -> list[lp.StepReport]:
     changes = {"push_time": "0.2 s", "hold": "0.1 s", "h": "20 ms", "sectors": 10, "segments": 4}
     scene = load("lift", changes)
-    return list(scene.simulation(every_contact=every).run(1.0))
+    return list(scene.simulation(use_all_contacts=every).run(1.0))
 
 
 def test_fewer_rows_and_the_same_motion() -> None:
     few, all_ = run(False), run(True)
     assert sum(r.rows for r in few) < sum(r.rows for r in all_)
     for one, other in zip(few, all_):
-        np.testing.assert_allclose(one.drives["cup"], other.drives["cup"], atol=1e-7)
-        assert one.touching == other.touching
+        np.testing.assert_allclose(one.reactions["cup"], other.reactions["cup"], atol=1e-7)
+        assert one.active_contacts == other.active_contacts
 
 
 def test_contacts_that_nobody_expected_join_within_the_step(
@@ -32,9 +32,9 @@ def test_contacts_that_nobody_expected_join_within_the_step(
 ) -> None:
     expected = run(False)
     none = lambda self, contacts, v, h: np.zeros(len(contacts), bool)  # noqa: E731
-    monkeypatch.setattr(ContactKeeper, "soon", none)
+    monkeypatch.setattr(ContactSet, "soon", none)
     for one, other in zip(run(False), expected):
-        np.testing.assert_allclose(one.drives["cup"], other.drives["cup"], atol=1e-7)
+        np.testing.assert_allclose(one.reactions["cup"], other.reactions["cup"], atol=1e-7)
 
 
 def test_edges_of_a_flattened_surface_stay_in_contact_until_they_part() -> None:
@@ -44,7 +44,7 @@ def test_edges_of_a_flattened_surface_stay_in_contact_until_they_part() -> None:
     for shape in (high, low):
         bodies.append(collider(surface_topology(shape.triangles, len(shape.points)), shape.points))
     offset = np.array([0, len(high.points), len(high.points) + len(low.points)])
-    keeper = ContactKeeper(bodies, [(0, 1)], np.ones(2, bool), offset, 1e-4)
+    keeper = ContactSet(bodies, [(0, 1)], np.ones(2, bool), offset, 1e-4)
     top = np.flatnonzero(np.isclose(low.points[:, 2], low.points[:, 2].max()))
     edges = bodies[1].surface.edges
     inside = np.isin(edges, top).all(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.contact.pipeline import Part, Place, Scout, _may_meet
+from limpet.contact.pipeline import CollisionBody, CollisionPipeline, Kinematics, _may_meet
 from limpet.contact.primitives import (
     ball,
     block,
@@ -29,7 +29,7 @@ MARGIN, H = 0.05, 0.02
 
 def place(rng, n):
     turn = rotation_matrix(rng.normal(size=3), rng.random())
-    return Place(
+    return Kinematics(
         0.4 * rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), 0.2 * rng.normal(size=3), turn,
         0.3 * rng.normal(size=6),
     )  # fmt: skip
@@ -39,21 +39,21 @@ def place(rng, n):
 def test_all_pairs_at_once_are_the_pairs_one_by_one(seed):
     rng = np.random.default_rng(seed)
     soft = [
-        Part(f"soft {k}", first, -1, False, NO_FACES, True, None, thick, False)
+        CollisionBody(f"soft {k}", first, -1, False, NO_FACES, True, None, thick, False)
         for k, (first, thick) in enumerate([(0, 0.0), (30, 2e-3)])
     ]
     solid = [
-        Part(name, -1, k, True, NO_FACES, True, shape, 0.0, False)
+        CollisionBody(name, -1, k, True, NO_FACES, True, shape, 0.0, False)
         for k, (name, shape) in enumerate(FORMS.items())
     ]
     parts = [*solid[:2], *soft, *solid[2:]]
     places = [place(rng, 30 if p.rigid < 0 else 8) for p in parts]
     b = next(i for i, p in enumerate(parts) if p.name == "ball")
-    places[b] = Place(
+    places[b] = Kinematics(
         places[b].centre[None], places[b].motion[None, :3], places[b].centre, places[b].turn,
         places[b].motion,
     )  # fmt: skip
-    scout = Scout.of(parts, places, lambda a, b: 0.1 * len(a) + 0.01 * len(b))
+    scout = CollisionPipeline.of(parts, places, lambda a, b: 0.1 * len(a) + 0.01 * len(b))
     found = scout.find(places, H, MARGIN)
 
     assert scout.forms is not None and len(scout.forms.one) == 14  # 2 x 4, and 6 among solids
@@ -87,14 +87,14 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(seed):
 def test_touches_among_rigid_bodies_are_told_apart_in_any_order():
     rng = np.random.default_rng(0)
     parts = [
-        Part("soft", 0, -1, True, NO_FACES, True, None, 0.0, False),
+        CollisionBody("soft", 0, -1, True, NO_FACES, True, None, 0.0, False),
         *(
-            Part(name, -1, k, True, NO_FACES, True, shape, 0.0, False)
+            CollisionBody(name, -1, k, True, NO_FACES, True, shape, 0.0, False)
             for k, (name, shape) in enumerate(FORMS.items())
         ),
     ]
     places = [place(rng, 30) for _ in parts]
-    found = Scout.of(parts, places, lambda a, b: 0.5).find(places, H, MARGIN)
+    found = CollisionPipeline.of(parts, places, lambda a, b: 0.5).find(places, H, MARGIN)
     order = rng.permutation(len(found))
     rigid, rest = found.take(order).apart()
     among = (found.rigid_a >= 0)[order]

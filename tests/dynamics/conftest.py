@@ -103,6 +103,6 @@ def transpose_times(rows, multiplier, n):
 def stir(body, rng, h):
     """Set the body going: velocities by random impulses, a few steps of its own."""
     for step in range(3):
-        body.free_velocity(h, GRAVITY, step * h)
-        body.apply(1e-4 * rng.normal(size=(body.n_surface, 3)))
+        body.compute_free_velocity(h, GRAVITY, step * h)
+        body.apply_impulse(1e-4 * rng.normal(size=(body.n_points, 3)))
         body.advance(h)

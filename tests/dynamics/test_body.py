@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet.dynamics.body import Rows, rows_times, rows_transpose_times, select_rows
-from limpet.linalg.reduced_compliance import Reduced, half_product, join, sparse_rows
+from limpet.linalg.reduced_compliance import ReducedCompliance, half_product, join, sparse_rows
 
 from .conftest import GRAVITY, random_rows, stir, times, transpose_times
 
@@ -19,15 +19,15 @@ H = 0.006
 def test_compliance_is_what_unit_multipliers_do(body, sparse, dense):
     rng = np.random.default_rng(0)
     stir(body, rng, H)
-    body.free_velocity(H, GRAVITY, 3 * H)
-    free = body.surface_velocities()
-    rows = random_rows(rng, body.n_surface, sparse, dense)
+    body.compute_free_velocity(H, GRAVITY, 3 * H)
+    free = body.velocities()
+    rows = random_rows(rng, body.n_points, sparse, dense)
     w = body.compliance(rows).dense()
     assert w.shape == (len(rows), len(rows))
     for r in range(len(rows)):
         unit = np.eye(len(rows))[r]
-        body.apply(transpose_times(rows, unit, body.n_surface))
-        answer = times(rows, body.surface_velocities() - free)
+        body.apply_impulse(transpose_times(rows, unit, body.n_points))
+        answer = times(rows, body.velocities() - free)
         scale = np.sqrt(w[r, r] * np.diag(w))
         assert np.all(np.abs(w[r] - answer) <= 1e-9 * scale)
 
@@ -35,8 +35,8 @@ def test_compliance_is_what_unit_multipliers_do(body, sparse, dense):
 def test_compliance_is_symmetric_and_never_negative(body):
     rng = np.random.default_rng(1)
     stir(body, rng, H)
-    body.free_velocity(H, GRAVITY, 3 * H)
-    w = body.compliance(random_rows(rng, body.n_surface, 20, 1)).dense()
+    body.compute_free_velocity(H, GRAVITY, 3 * H)
+    w = body.compliance(random_rows(rng, body.n_points, 20, 1)).dense()
     np.testing.assert_allclose(w, w.T, rtol=0, atol=1e-14 * np.abs(w).max())
     values = np.linalg.eigvalsh(w)
     assert values[0] >= -1e-12 * values[-1]
@@ -45,19 +45,19 @@ def test_compliance_is_symmetric_and_never_negative(body):
 def test_apply_starts_from_the_free_velocity_each_time(body):
     rng = np.random.default_rng(2)
     stir(body, rng, H)
-    body.free_velocity(H, GRAVITY, 3 * H)
-    free = body.surface_velocities()
-    one, two = 1e-3 * rng.normal(size=(2, body.n_surface, 3))
-    body.apply(one)
-    after_one = body.surface_velocities()
-    body.apply(two)
-    after_two = body.surface_velocities()
-    body.apply(one + two)
+    body.compute_free_velocity(H, GRAVITY, 3 * H)
+    free = body.velocities()
+    one, two = 1e-3 * rng.normal(size=(2, body.n_points, 3))
+    body.apply_impulse(one)
+    after_one = body.velocities()
+    body.apply_impulse(two)
+    after_two = body.velocities()
+    body.apply_impulse(one + two)
     np.testing.assert_allclose(
-        body.surface_velocities() - free, after_one + after_two - 2.0 * free, atol=1e-12
+        body.velocities() - free, after_one + after_two - 2.0 * free, atol=1e-12
     )
-    body.apply(np.zeros((body.n_surface, 3)))
-    np.testing.assert_array_equal(body.surface_velocities(), free)
+    body.apply_impulse(np.zeros((body.n_points, 3)))
+    np.testing.assert_array_equal(body.velocities(), free)
 
 
 def test_momentum_balances_in_every_step(body):
@@ -65,10 +65,10 @@ def test_momentum_balances_in_every_step(body):
     rng = np.random.default_rng(3)
     for step in range(5):
         before = body.momentum()
-        impulse = 1e-3 * rng.normal(size=(body.n_surface, 3))
-        body.free_velocity(H, GRAVITY, step * H)
-        body.apply(impulse)
-        drive = body.drive_force(H)
+        impulse = 1e-3 * rng.normal(size=(body.n_points, 3))
+        body.compute_free_velocity(H, GRAVITY, step * H)
+        body.apply_impulse(impulse)
+        drive = body.reaction(H)
         body.advance(H)
         push = H * (body.mass * GRAVITY + drive[:3]) + impulse.sum(axis=0)
         after = (1.0 + H * body.mass_damping) * body.momentum()
@@ -78,14 +78,14 @@ def test_momentum_balances_in_every_step(body):
 def test_save_restore_continue_is_bit_identical(body):
     rng = np.random.default_rng(4)
     stir(body, rng, H)
-    impulses = 1e-4 * rng.normal(size=(4, body.n_surface, 3))
+    impulses = 1e-4 * rng.normal(size=(4, body.n_points, 3))
 
     def go_on():
         for step, impulse in enumerate(impulses):
-            body.free_velocity(H, GRAVITY, step * H)
-            body.apply(impulse)
+            body.compute_free_velocity(H, GRAVITY, step * H)
+            body.apply_impulse(impulse)
             body.advance(H)
-        return body.surface_positions(), body.surface_velocities(), body.drive_force(H)
+        return body.positions(), body.velocities(), body.reaction(H)
 
     state = body.get_state()
     first = go_on()
@@ -159,7 +159,7 @@ def test_rows_of_two_bodies_add_up_to_the_whole_compliance():
         index, own = select_rows(rows, lo, hi)
         none = np.full(len(own), -1, np.int32)
         b = sparse_rows(own.start, own.vertex, own.vector, np.arange(hi - lo), none)
-        parts.append((index, Reduced(*b, m)))
+        parts.append((index, ReducedCompliance(*b, m)))
     joined = join(parts, 8, 0.5)
     w = joined.dense()
     whole = dense_of(rows, 10).reshape(8, -1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.dynamics.motion import HOLD, path, turn
+from limpet.dynamics.motion import HOLD, path, rotation
 from limpet.errors import LimpetError
 
 
@@ -66,7 +66,7 @@ def test_a_direction_needs_three_numbers():
 
 
 def test_a_turn_goes_about_its_axis():
-    way = turn([(0.0, 0.0), (2.0, np.pi)], axis=(0.0, 0.0, 3.0), centre=(1.0, 0.0, 5.0))
+    way = rotation([(0.0, 0.0), (2.0, np.pi)], axis=(0.0, 0.0, 3.0), centre=(1.0, 0.0, 5.0))
     points = np.array([[1.0, 0.0, 7.0], [2.0, 0.0, 0.0]])
     np.testing.assert_allclose(way.place(points, 0.0), points, atol=1e-15)
     np.testing.assert_allclose(
@@ -86,4 +86,4 @@ def test_a_turn_goes_about_its_axis():
 )
 def test_a_wrong_turn_is_refused(told, line):
     with pytest.raises(LimpetError, match=line):
-        turn(**told)
+        rotation(**told)

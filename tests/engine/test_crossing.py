@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import limpet.contact.contact_set
-from limpet.contact.contact_set import ContactKeeper
+from limpet.contact.contact_set import ContactSet
 from limpet.contact.contacts import Contacts
 from limpet.scenes.registry import load
 
@@ -18,5 +18,5 @@ def test_crossing_edges_are_parted_in_the_step_they_meet(monkeypatch) -> None:
     assert deepest() < 2.5e-5
     # as if nobody looked, nor remembered
     monkeypatch.setattr(limpet.contact.contact_set, "CROSSING", 1.0)
-    monkeypatch.setattr(ContactKeeper, "still_crossing", lambda self, last, x: Contacts.none())
+    monkeypatch.setattr(ContactSet, "still_crossing", lambda self, last, x: Contacts.none())
     assert deepest() > 5e-5

@@ -50,10 +50,10 @@ def piston(stations, *, overpressure=0.0, leak=0.0, h=0.01, exponent=1.0, breath
     start = stations[0][1]
     plunger = world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, start))
     motion = lp.motion.path([(t, gap - start) for t, gap in stations])
-    world.drive(plunger, motion)
+    world.prescribe_motion(plunger, motion)
     if breath is not None:
-        world.breathe(plunger, breath)
-    sim = lp.Simulation(world, h=h, settings=lp.Settings(sealing=SEALING))
+        world.set_air_exchange(plunger, breath)
+    sim = lp.Simulation(world, h=h, settings=lp.Settings(sealing_distance=SEALING))
     reports = list(sim.run(stations[-1][0]))
     gaps = [start + motion.offset(r.time)[2] for r in reports]
     return reports, np.array(gaps)
@@ -117,7 +117,7 @@ def test_the_drive_feels_the_pressure() -> None:
     reports, _ = piston([(0.0, HIGH), (0.3, LOW), (0.6, HIGH), (0.7, HIGH)])
     last = reports[-1]
     suction = (lp.Atmosphere().pressure - last.cavities[0].pressure) * OUTLINE**2
-    assert last.drives["bell"][2] == pytest.approx(0.1 * 9.81 + suction, rel=1e-9)
+    assert last.reactions["bell"][2] == pytest.approx(0.1 * 9.81 + suction, rel=1e-9)
 
 
 def absolute(reports):
@@ -163,7 +163,7 @@ SUCTION = [(0.0, HIGH), (0.2, LOW), (0.4, HIGH), (0.8, HIGH)]
 @pytest.mark.parametrize("h", [0.02, 0.005])
 def test_a_rough_surface_lets_suction_decay_exponentially(exponent, h) -> None:
     conductance = 1.5e-9
-    breath = lp.Breath(conductance=conductance)
+    breath = lp.AirExchange(conductance=conductance)
     reports, _ = piston(SUCTION, h=h, exponent=exponent, breath=breath)
     air = lp.Atmosphere(exponent=exponent)
     tau = volume(HIGH) / (exponent * conductance * air.rt)
@@ -187,7 +187,7 @@ def test_twice_the_leak_reaches_the_atmosphere_in_half_the_time() -> None:
     times = []
     for leak in (5e-5, 1e-4):
         stations = [(0.0, HIGH), (0.02, LOW), (0.04, HIGH), (0.04 + 1.2 * needed / leak, HIGH)]
-        reports, _ = piston(stations, h=0.002, breath=lp.Breath(leak=leak))
+        reports, _ = piston(stations, h=0.002, breath=lp.AirExchange(leak=leak))
         after = [r for r in reports if r.time > 0.04]
         times.append(next(r.time for r in after if r.cavities[0].pressure >= 101325.0) - 0.02)
         assert times[-1] == pytest.approx(needed / leak, abs=0.0021)
@@ -195,7 +195,7 @@ def test_twice_the_leak_reaches_the_atmosphere_in_half_the_time() -> None:
 
 
 def test_the_chamber_imposes_its_share_of_the_air() -> None:
-    breath = lp.Breath(chamber=[(0.1, 1.0), (0.3, 0.25), (0.5, 0.25), (0.7, 0.9)])
+    breath = lp.AirExchange(chamber=[(0.1, 1.0), (0.3, 0.25), (0.5, 0.25), (0.7, 0.9)])
     reports, gaps = piston([(0.0, HIGH), (0.4, 0.5 * HIGH), (0.8, HIGH)], h=0.02, breath=breath,
                            overpressure=1e7)  # fmt: skip
     trapped = 101325.0 * volume(HIGH)
@@ -208,7 +208,7 @@ def test_the_chamber_imposes_its_share_of_the_air() -> None:
 
 
 def test_a_pump_is_booked() -> None:
-    reports, _ = piston([(0.0, HIGH), (0.4, HIGH)], breath=lp.Breath(leak=-1e-4))
+    reports, _ = piston([(0.0, HIGH), (0.4, HIGH)], breath=lp.AirExchange(leak=-1e-4))
     assert reports[-1].cavities[0].pressure == 0.0
     assert reports[-1].cavities[0].air == 0.0
     assert max(r.air_error for r in reports) <= 1e-9
@@ -219,11 +219,11 @@ def test_the_breath_of_the_ring_s_carrier_counts() -> None:
     world = lp.World(leak=1e-6)
     block = world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="block", fixed=True)
     plunger = world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, HIGH))
-    world.hold(plunger)
+    world.fix(plunger)
     rates = {"block": 2e-7, "bell": 5e-7}
-    world.breathe(block, lp.Breath(leak=rates["block"]))
-    world.breathe(plunger, lp.Breath(leak=rates["bell"]))
-    sim = lp.Simulation(world, h=0.01, settings=lp.Settings(sealing=SEALING))
+    world.set_air_exchange(block, lp.AirExchange(leak=rates["block"]))
+    world.set_air_exchange(plunger, lp.AirExchange(leak=rates["bell"]))
+    sim = lp.Simulation(world, h=0.01, settings=lp.Settings(sealing_distance=SEALING))
     report = sim.step()
     carrier = sim.bodies[sim._air.cavities[0].mesh.rings[0, 0]].name
     assert report.cavities[0].leaked == pytest.approx(rates[carrier] * 0.01, rel=1e-9)
@@ -234,9 +234,11 @@ def test_a_saved_run_with_breath_continues_to_the_bit() -> None:
         world = lp.World(atmosphere=lp.Atmosphere(exponent=1.3))
         world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="block", fixed=True)
         plunger = world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, HIGH))
-        world.drive(plunger, lp.motion.path([(0.0, 0.0), (0.1, LOW - HIGH), (0.2, 0.0)]))
-        world.breathe(plunger, lp.Breath(conductance=1e-9, chamber=[(0.0, 1.0), (0.3, 0.5)]))
-        return lp.Simulation(world, h=0.01, settings=lp.Settings(sealing=SEALING))
+        world.prescribe_motion(plunger, lp.motion.path([(0.0, 0.0), (0.1, LOW - HIGH), (0.2, 0.0)]))
+        world.set_air_exchange(
+            plunger, lp.AirExchange(conductance=1e-9, chamber=[(0.0, 1.0), (0.3, 0.5)])
+        )
+        return lp.Simulation(world, h=0.01, settings=lp.Settings(sealing_distance=SEALING))
 
     one, other = build(), build()
     list(one.run(0.12))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.dynamics.conftest import GRAVITY, RUBBER, held, random_rows
 
 from limpet.dynamics.motion import HOLD, path
 from limpet.errors import DivergedError, LimpetError, MeshError
@@ -15,8 +16,6 @@ from limpet.geometry.rotation import rotation_matrix
 from limpet.shapes.boxes import soft_box
 from limpet.shapes.cups import cup
 
-from tests.dynamics.conftest import GRAVITY, RUBBER, held, random_rows
-
 BAR = (0.01, 0.01, 0.1)  # [m] a slender bar, held at the top
 
 
@@ -25,11 +24,11 @@ def elastic_energy(body):
     return sum(energy(b, body.x, body.fem.mu, body.fem.lam) for b in body.fem.blocks)
 
 
-def settle(body, gravity, h=1.0, steps=30):
+def static_equilibrium(body, gravity, h=1.0, steps=30):
     for step in range(steps):
-        body.free_velocity(h, gravity, step * h)
+        body.compute_free_velocity(h, gravity, step * h)
         body.advance(h)
-    body.free_velocity(h, gravity, steps * h)
+    body.compute_free_velocity(h, gravity, steps * h)
 
 
 @pytest.mark.parametrize("element", ["hex20", "tet4"])
@@ -39,7 +38,7 @@ def test_free_fall_adds_exactly_the_weight_to_the_momentum(element):
     body.v = 0.3 * rng.normal(size=body.v.shape)  # it shakes and tumbles while it falls
     start, h = body.momentum(), 0.003
     for step in range(1, 21):
-        body.free_velocity(h, GRAVITY, step * h)
+        body.compute_free_velocity(h, GRAVITY, step * h)
         body.advance(h)
         np.testing.assert_allclose(
             body.momentum(), start + step * h * 0.05 * GRAVITY, rtol=0, atol=1e-13
@@ -50,7 +49,7 @@ def test_a_resting_body_falls_without_deforming():
     body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     h = 0.01
     for step in range(5):
-        body.free_velocity(h, GRAVITY, step * h)
+        body.compute_free_velocity(h, GRAVITY, step * h)
         body.advance(h)
     # round-off: A has a condition of some 1e8, so 1e-8 of the speed is what could be asked at most
     speed, fall = 5 * h * GRAVITY, 15 * h**2 * GRAVITY
@@ -64,7 +63,7 @@ def test_mass_damping_slows_the_fall_towards_its_terminal_velocity():
     shape = soft_box(0.02, 0.02, 0.02, (2, 2, 2))
     body = SoftBody("a", shape, replace(RUBBER, mass_damping=drag), 0.05)
     for step in range(steps):
-        body.free_velocity(h, GRAVITY, step * h)
+        body.compute_free_velocity(h, GRAVITY, step * h)
         body.advance(h)
     expected = GRAVITY / drag * (1.0 - (1.0 + h * drag) ** -steps)
     np.testing.assert_allclose(body.momentum() / 0.05, expected, rtol=0, atol=1e-9)
@@ -77,8 +76,8 @@ def test_mass_damping_slows_the_fall_towards_its_terminal_velocity():
 )
 def test_the_drive_carries_the_weight_at_rest(shape):
     body = held(shape)
-    settle(body, GRAVITY)
-    wrench = body.drive_force(1.0)
+    static_equilibrium(body, GRAVITY)
+    wrench = body.reaction(1.0)
     weight = 0.02 * 9.81
     np.testing.assert_allclose(wrench[:3], [0.0, 0.0, weight], atol=1e-9 * weight)
     np.testing.assert_allclose(wrench[3:], 0.0, atol=1e-7 * weight * 0.01)
@@ -91,14 +90,14 @@ def test_a_beam_bends_as_in_the_book(divisions, within):
     shape = soft_box(*BAR, divisions)
     top = shape.region("top")
     body = SoftBody("beam", shape, Material(young, poisson=0.0), mass, driven=top, motion=HOLD)
-    settle(body, np.array([9.81, 0.0, 0.0]))
+    static_equilibrium(body, np.array([9.81, 0.0, 0.0]))
     b, _, length = BAR
     load = mass * 9.81 / length
     bend = load * length**4 / (8.0 * young * b**4 / 12.0)
     shear = load * length**2 / (2.0 * (young / 2.0) * b * b * 5.0 / 6.0)
-    tip = (body.positions() - shape.points)[shape.region("bottom"), 0].mean()
+    tip = (body.node_positions() - shape.points)[shape.region("bottom"), 0].mean()
     assert tip == pytest.approx(bend + shear, rel=within)
-    wrench = body.drive_force(1.0)
+    wrench = body.reaction(1.0)
     np.testing.assert_allclose(wrench[:3], [-mass * 9.81, 0.0, 0.0], atol=1e-9 * mass)
     # the weight acts half a length below the driven nodes: the drive answers its moment
     assert wrench[4] == pytest.approx(0.5 * length * mass * 9.81, rel=1e-3)
@@ -110,8 +109,8 @@ def test_a_bar_hangs_by_its_own_weight_as_long_as_it_should(element):
     mass, young, cells = 0.01, 4e6, 10
     shape = soft_box(*BAR, (2, 2, cells), element)
     body = SoftBody("bar", shape, Material(young, 0.0), mass, driven=shape.region("top"))
-    settle(body, GRAVITY)
-    sag = (shape.points - body.positions())[shape.region("bottom"), 2].mean()
+    static_equilibrium(body, GRAVITY)
+    sag = (shape.points - body.node_positions())[shape.region("bottom"), 2].mean()
     assert sag == pytest.approx(mass * 9.81 * BAR[2] / (2.0 * young * BAR[0] ** 2), rel=0.01)
 
 
@@ -122,7 +121,7 @@ def test_a_vibrating_body_never_gains_energy():
     start = last = elastic_energy(body)
     assert start > 0.0
     for step in range(60):
-        body.free_velocity(1e-3, np.zeros(3), step * 1e-3)
+        body.compute_free_velocity(1e-3, np.zeros(3), step * 1e-3)
         body.advance(1e-3)
         now = elastic_energy(body) + 0.5 * float(body.fem.node_mass @ (body.v**2).sum(axis=1))
         assert now <= last + 1e-12 * start
@@ -135,9 +134,9 @@ def test_driven_nodes_follow_their_path_exactly():
     motion = path([(0.0, 0.0), (0.1, (0.002, -0.001, 0.003))])
     body = SoftBody("a", shape, RUBBER, 0.02, driven=shape.region("top"), motion=motion)
     for step in range(15):
-        body.free_velocity(0.01, GRAVITY, step * 0.01)
+        body.compute_free_velocity(0.01, GRAVITY, step * 0.01)
         body.advance(0.01)
-        shift = (body.positions() - shape.points)[shape.region("top")]
+        shift = (body.node_positions() - shape.points)[shape.region("top")]
         target = np.broadcast_to(motion.offset((step + 1) * 0.01), shift.shape)
         np.testing.assert_allclose(shift, target, atol=1e-16)
 
@@ -145,16 +144,16 @@ def test_driven_nodes_follow_their_path_exactly():
 def test_impulses_on_a_free_body_are_its_change_of_momentum():
     body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     rng = np.random.default_rng(1)
-    body.free_velocity(0.01, np.zeros(3), 0.0)
-    impulse = rng.normal(size=(body.n_surface, 3))
-    body.apply(impulse)
+    body.compute_free_velocity(0.01, np.zeros(3), 0.0)
+    impulse = rng.normal(size=(body.n_points, 3))
+    body.apply_impulse(impulse)
     np.testing.assert_allclose(body.momentum(), impulse.sum(axis=0), atol=1e-11)
 
 
 def test_the_cup_has_rows_on_both_sides_of_the_dense_limit():
     """So that the contract's tests see both ways of computing W."""
     body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
-    rows = random_rows(np.random.default_rng(2), body.n_surface, 3, 1)
+    rows = random_rows(np.random.default_rng(2), body.n_points, 3, 1)
     nodes = [
         sum(np.diff(body.collision.start)[rows.vertex[a:b]])
         for a, b in zip(rows.start[:-1], rows.start[1:])
@@ -165,8 +164,8 @@ def test_the_cup_has_rows_on_both_sides_of_the_dense_limit():
 def test_a_row_on_driven_nodes_alone_does_not_give():
     shape = soft_box(0.02, 0.02, 0.02, (1, 1, 1))
     body = held(shape)
-    body.free_velocity(0.01, GRAVITY, 0.0)
-    on_top = np.flatnonzero(body.surface_positions()[:, 2] > -1e-9)
+    body.compute_free_velocity(0.01, GRAVITY, 0.0)
+    on_top = np.flatnonzero(body.positions()[:, 2] > -1e-9)
     rows = random_rows(np.random.default_rng(3), len(on_top), 4)
     moved = replace(rows, vertex=on_top[rows.vertex].astype(np.int32))
     np.testing.assert_array_equal(body.compliance(moved).dense(), np.zeros((4, 4)))
@@ -175,8 +174,8 @@ def test_a_row_on_driven_nodes_alone_does_not_give():
 def test_surfaces_follow_the_nodes():
     body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
     body.x = body.x * [1.1, 0.9, 1.2] + [0.1, 0.2, 0.3]
-    expected = body.shape.collision.positions(body.positions())
-    np.testing.assert_allclose(body.surface_positions(), expected, atol=1e-16)
+    expected = body.shape.collision.positions(body.node_positions())
+    np.testing.assert_allclose(body.positions(), expected, atol=1e-16)
 
 
 def test_mass_is_shared_out_whole_and_positive():
@@ -241,7 +240,7 @@ def test_a_matrix_that_is_not_positive_says_where():
     node = 5
     body.fem.node_mass[body.fem.order == node] = -1e9
     with pytest.raises(DivergedError, match=f"stiffness is not positive at node {node}"):
-        body.free_velocity(0.01, GRAVITY, 0.0)
+        body.compute_free_velocity(0.01, GRAVITY, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +249,7 @@ def test_a_matrix_that_is_not_positive_says_where():
 def test_a_hanging_bar_stores_half_of_what_its_weight_has_done(element):
     """Small strains, slowly loaded: U = 1/2 m g . u; a turn stores nothing."""
     body = held(soft_box(*BAR, (1, 1, 4), element))
-    settle(body, 0.1 * GRAVITY, steps=60)
+    static_equilibrium(body, 0.1 * GRAVITY, steps=60)
     done = float(((body.x - body.fem.rest) @ (0.1 * GRAVITY)) @ body.fem.node_mass)
     assert body.elastic_energy() == pytest.approx(0.5 * done, rel=1e-3)
     stored = body.elastic_energy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.dynamics.conftest import GRAVITY, RUBBER, held, random_rows
 
 from limpet.dynamics.motion import HOLD
 from limpet.errors import LimpetError
@@ -14,8 +15,6 @@ from limpet.geometry.rotation import rotation_matrix
 from limpet.shapes.beams import cantilever
 from limpet.shapes.boxes import soft_box
 from limpet.shapes.cups import cup
-
-from tests.dynamics.conftest import GRAVITY, RUBBER, held, random_rows
 
 H = 0.01
 
@@ -31,7 +30,7 @@ def swing(body, steps):
     """Its lowest point after each step [m], and how many matrices that took."""
     heights, made, last = [], 0, None
     for step in range(steps):
-        body.free_velocity(H, GRAVITY, step * H)
+        body.compute_free_velocity(H, GRAVITY, step * H)
         made += body.tangent is not last
         last = body.tangent
         body.advance(H)
@@ -90,13 +89,13 @@ def test_compliance_is_the_same_whatever_was_asked_before():
     rng = np.random.default_rng(5)
     fresh, used = held(cup(nodes=300)), held(cup(nodes=300))
     for body in (fresh, used):
-        body.free_velocity(H, GRAVITY, 0.0)
+        body.compute_free_velocity(H, GRAVITY, 0.0)
     for count, dense in [(0, 1), (6, 1), (20, 0), (12, 2), (1, 0), (40, 1)]:
-        used.compliance(random_rows(rng, used.n_surface, count, dense))
-        rows = random_rows(rng, used.n_surface, 8, 1)
+        used.compliance(random_rows(rng, used.n_points, count, dense))
+        rows = random_rows(rng, used.n_points, 8, 1)
         again = SoftBody.compliance(used, rows).dense()
         fresh.forget()
-        fresh.free_velocity(H, GRAVITY, 0.0)
+        fresh.compute_free_velocity(H, GRAVITY, 0.0)
         expected = fresh.compliance(rows).dense()
         np.testing.assert_allclose(again, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
@@ -133,7 +132,7 @@ def test_change_is_that_of_the_deformation_gradient():
 @pytest.mark.parametrize(("angle", "serves"), [(0.005, True), (0.006, False)])
 def test_a_turn_counts_and_a_shift_does_not(angle, serves):
     body = SoftBody("a", cup(nodes=300), RUBBER, 0.02)
-    body.free_velocity(H, np.zeros(3), 0.0)
+    body.compute_free_velocity(H, np.zeros(3), 0.0)
     x = body.x @ rotation_matrix(np.array([0.3, 0.4, 1.0]), angle).T + [1.0, 2.0, 3.0]
     assert body.tangent.serves(x, body.p, H) == serves
     assert not body.tangent.serves(body.x, body.p, 0.5 * H)

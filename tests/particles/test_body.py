@@ -10,7 +10,7 @@ from limpet.fem.material import Material
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles.explicit_fem import ExplicitFem
 from limpet.particles.mass_spring import MassSpring, spring_forces
-from limpet.particles.meshes import cloth, cylinder, rope, sheet_net, solid_net
+from limpet.particles.meshes import cloth, cylinder, rope, sheet_mesh, solid_mesh
 from limpet.particles.pbd import PositionBased
 from limpet.particles.shape_matching import ShapeMatching
 
@@ -39,7 +39,7 @@ def model(request):
 
 def test_falls_with_g(model):
     for step in range(20):
-        model.free_velocity(0.005, DOWN, 0.005 * step)
+        model.compute_free_velocity(0.005, DOWN, 0.005 * step)
         model.advance(0.005)
     np.testing.assert_allclose(model.v, np.tile(0.1 * DOWN, (len(model.v), 1)), atol=1e-12)
 
@@ -47,7 +47,7 @@ def test_falls_with_g(model):
 def test_a_turn_of_the_rest_shape_makes_no_force(model):
     turn = rotation_matrix(np.array([0.3, -0.5, 0.8]), 2.0)
     model.x = model.x @ turn.T + [0.1, 0.2, 0.3]
-    model.free_velocity(0.005, np.zeros(3), 0.0)
+    model.compute_free_velocity(0.005, np.zeros(3), 0.0)
     np.testing.assert_allclose(model.v, 0.0, atol=1e-12)
 
 
@@ -55,7 +55,7 @@ def test_the_inside_keeps_momentum(model):
     shaken(model)
     before = model.momentum()
     for step in range(20):
-        model.free_velocity(0.004, np.zeros(3), 0.004 * step)
+        model.compute_free_velocity(0.004, np.zeros(3), 0.004 * step)
         model.advance(0.004)
     np.testing.assert_allclose(model.momentum(), before, atol=1e-14)
 
@@ -65,7 +65,7 @@ def test_forces_keep_angular_momentum(name):
     body = shaken(MODELS[name]())
     before, energy = body.angular_momentum(), body.kinetic_energy() + body.elastic_energy()
     for step in range(50):
-        body.free_velocity(0.004, np.zeros(3), 0.004 * step)
+        body.compute_free_velocity(0.004, np.zeros(3), 0.004 * step)
         body.advance(0.004)
     np.testing.assert_allclose(body.angular_momentum(), before, atol=1e-14)
     assert body.kinetic_energy() + body.elastic_energy() < 0.9 * energy  # the dampers work
@@ -97,7 +97,7 @@ def test_stable_up_to_the_limit_and_not_far_beyond(build):
         body.v = 1e-6 * rng.normal(size=body.x.shape)
         start = body.kinetic_energy()
         for _ in range(300):
-            body.free_velocity(factor * limit, np.zeros(3), 0.0)
+            body.compute_free_velocity(factor * limit, np.zeros(3), 0.0)
             body.advance(factor * limit)
             if body.kinetic_energy() > 20.0 * start:
                 return True
@@ -110,15 +110,15 @@ def test_stable_up_to_the_limit_and_not_far_beyond(build):
 def test_a_step_too_long_is_refused_with_the_limit():
     body = ExplicitFem("jelly", COLUMN, 0.1, Material(young=1e6, poisson=0.3))
     with pytest.raises(LimpetError, match=r"'jelly' is stable up to .* s; lower h") as caught:
-        body.free_velocity(0.02, DOWN, 0.0)
+        body.compute_free_velocity(0.02, DOWN, 0.0)
     limit = float(str(caught.value).split("up to ")[1].split(" s")[0])
     assert limit == pytest.approx(body.stable_step(), rel=1e-2)
-    body.free_velocity(0.99 * limit, DOWN, 0.0)
+    body.compute_free_velocity(0.99 * limit, DOWN, 0.0)
 
 
 def test_spring_forces_against_plain_numpy():
-    net = cloth(0.3, 0.2, (4, 3))
-    body = shaken(MassSpring("a", net, 0.1, 40.0, 0.3))
+    mesh = cloth(0.3, 0.2, (4, 3))
+    body = shaken(MassSpring("a", mesh, 0.1, 40.0, 0.3))
     i, j = body.springs.T
     d = body.x[j] - body.x[i]
     length = np.linalg.norm(d, axis=1)
@@ -146,17 +146,17 @@ def test_positions_come_to_their_lengths_and_volumes():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: sheet_net(np.eye(3)[[0, 1, 1]], [[0, 1, 2]]), "points 1 and 2 has no length"),
+        (lambda: sheet_mesh(np.eye(3)[[0, 1, 1]], [[0, 1, 2]]), "points 1 and 2 has no length"),
         (
-            lambda: sheet_net(
+            lambda: sheet_mesh(
                 np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1.0]]),
                 [[0, 1, 2], [1, 0, 3], [0, 1, 4]],
             ),
             "not manifold: 1 edges have more than two triangles, the first between points 0 and 1",
         ),
-        (lambda: sheet_net(np.eye(3), [[0, 1, 5]]), "names points 0 to 5, there are 3"),
-        (lambda: sheet_net(np.eye(4, 3), [[0, 1, 2]]), "1 points that belong to nothing"),
-        (lambda: solid_net(np.eye(4, 3), np.zeros((0, 4), int)), "no triangles and no tetrahedra"),
+        (lambda: sheet_mesh(np.eye(3), [[0, 1, 5]]), "names points 0 to 5, there are 3"),
+        (lambda: sheet_mesh(np.eye(4, 3), [[0, 1, 2]]), "1 points that belong to nothing"),
+        (lambda: solid_mesh(np.eye(4, 3), np.zeros((0, 4), int)), "no triangles and no tetrahedra"),
     ],
 )
 def test_bad_nets(make, message):

@@ -8,7 +8,7 @@ import pytest
 from limpet.contact.primitives import half_space
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import cloth, grid_edges
-from limpet.particles.system import Constrained, SweepPlan
+from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.shapes.boxes import box
 
@@ -32,18 +32,18 @@ def crossings(x, triangles, edges):
 
 def folded(itself, h, n=12, side=0.4, bend=0.01, fall=0.02):
     """A sheet folded in two round a bend of that radius, over the ground."""
-    plan = SweepPlan(sweeps=2, most_sweeps=20, substeps=2, warm_start=0.95)
-    world = Constrained(h, friction=0.3, plan=plan)
-    net = cloth(side, side, (n, n))
-    x, flat = net.points.copy(), np.abs(net.points[:, 0]) - 0.5 * np.pi * bend
-    angle = np.clip(net.points[:, 0] / bend, -0.5 * np.pi, 0.5 * np.pi)
+    plan = ParticleSolverSettings(sweeps=2, max_sweeps=20, substeps=2, warm_start=0.95)
+    world = ParticleSystem(h, friction=0.3, settings=plan)
+    mesh = cloth(side, side, (n, n))
+    x, flat = mesh.points.copy(), np.abs(mesh.points[:, 0]) - 0.5 * np.pi * bend
+    angle = np.clip(mesh.points[:, 0] / bend, -0.5 * np.pi, 0.5 * np.pi)
     x[:, 0] = np.where(flat > 0.0, -flat, bend * np.cos(angle))
     x[:, 2] = bend * np.sin(angle) + bend + fall
-    sheet = MassSpring("sheet", net, 0.05, stiffness=0.05 / len(x), mass_damping=2.0)
+    sheet = MassSpring("sheet", mesh, 0.05, stiffness=0.05 / len(x), mass_damping=2.0)
     sheet.x = x
-    world.add(sheet, 1e-3, itself=itself)
-    world.inextensible(sheet, grid_edges(net, (n, n)))
-    world.bending(sheet, stiffness=1e-5, damping=1e-6)
+    world.add(sheet, 1e-3, self_collision=itself)
+    world.add_inextensible_edges(sheet, grid_edges(mesh, (n, n)))
+    world.add_bending(sheet, stiffness=1e-5, damping=1e-6)
     world.add_rigid(RigidBody("ground", box(2.0, 2.0, 0.1), 1.0, fixed=True), half_space(0.05))
     return world, sheet
 
@@ -53,7 +53,7 @@ def test_a_folded_sheet_falls_on_itself_and_stays_untangled(h):
     """Its lower half is stopped by the ground while the upper one falls on."""
     world, sheet = folded(True, h)
     for _ in world.run(2.0):
-        assert crossings(sheet.x, sheet.net.triangles, sheet.net.edges) == 0
+        assert crossings(sheet.x, sheet.mesh.triangles, sheet.mesh.edges) == 0
     assert sheet.x[:, 2].max() < 0.015  # it has come down
 
 
@@ -61,4 +61,4 @@ def test_without_touching_itself_it_would_tangle():
     world, sheet = folded(False, 0.02)
     for _ in world.run(0.4):
         pass
-    assert crossings(sheet.x, sheet.net.triangles, sheet.net.edges) > 20
+    assert crossings(sheet.x, sheet.mesh.triangles, sheet.mesh.edges) > 20

@@ -9,7 +9,7 @@ from limpet.contact.primitives import ball, block, half_space, round_bar, vertic
 from limpet.contact.touches import Touches
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles.point_pairs import contact_pairs
-from limpet.particles.sliding import Forms, slide
+from limpet.particles.sliding import BodyPrimitives, slide
 
 FORMS = [ball(0.3), half_space(0.05), round_bar(0.2, 0.3), block(0.4, 0.3, 0.2)]
 
@@ -26,7 +26,7 @@ def test_gap_normal_and_arm_are_those_of_where_the_node_is_now(shape):
     p = rng.normal(size=(40, 3))
     world = np.einsum("ki,kij->kj", p, pairs.frame)
 
-    slide(pairs, p, x, centre, turn, Forms.of([shape], thickness))
+    slide(pairs, p, x, centre, turn, BodyPrimitives.of([shape], thickness))
 
     _, gap, normal, _ = vertices_near(x, *still)
     assert np.allclose(pairs.gap[:, 0], gap - thickness, rtol=0.0, atol=1e-14)
@@ -40,5 +40,5 @@ def test_what_is_no_node_on_a_closed_form_is_left_alone():
     x = np.zeros((1, 3))
     one = Touches.of_points(np.array([0]), -1, 0, x, np.array([0.1]), np.array([[0.0, 0.0, 1.0]]))
     pairs, p = contact_pairs(one, x, x), np.ones((1, 3))
-    slide(pairs, p, x + 1.0, x, np.eye(3)[None], Forms.of([None], np.zeros(1)))
+    slide(pairs, p, x + 1.0, x, np.eye(3)[None], BodyPrimitives.of([None], np.zeros(1)))
     assert pairs.gap[0, 0] == 0.1 and np.all(p == 1.0) and np.all(pairs.arm == 0.0)

@@ -11,24 +11,24 @@ import pytest
 from limpet.contact.touches import EDGE_EDGE, VERTEX_FACE, Touches
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles.anchors import anchors_at
-from limpet.particles.bending import Bends, folds, rest_sizes
+from limpet.particles.bending import Bends, bending_angles, rest_sizes
 from limpet.particles.chains import threads
-from limpet.particles.constraints import Poses, Stack, TouchMemory
+from limpet.particles.constraints import ImpulseWarmStart, ParticleConstraints, RigidPoses
 from limpet.particles.distances import Distances
 from limpet.particles.meshes import cloth, grid_edges
-from limpet.particles.point_pairs import Pairs, contact_pairs, join_pairs
+from limpet.particles.point_pairs import PointPairs, contact_pairs, join_pairs
 from limpet.particles.rows import distance_rows
 from limpet.particles.sweep import (
     Impulses,
-    Moving,
+    Velocities,
     begin,
-    fade,
+    decay,
     reactions,
     rigid_reactions,
     sweep,
     warm_start,
 )
-from limpet.particles.sweep_lines import STEADY, calm_threads, furthest_off
+from limpet.particles.sweep_lines import STEADY, largest_stretch, limit_tension
 from limpet.solver.gauss_seidel import sweep as dense_sweep
 from limpet.solver.problem import CONTACT, DATA, HELD, LIMITED
 
@@ -45,7 +45,7 @@ def world(seed, gap=1e-2 * H):
     turn = np.stack([rotation_matrix(rng.normal(size=3), rng.random()) for _ in range(B)])
     a = rng.normal(size=(B, 3, 3))
     inertia = np.einsum("bij,bkj->bik", a, a) + np.eye(3)
-    on = Moving(
+    on = Velocities(
         rng.normal(size=(N, 3)), rng.uniform(0.5, 2.0, N), rng.normal(size=(B, 6)),
         rng.uniform(0.2, 1.0, B), np.linalg.inv(inertia),
     )  # fmt: skip
@@ -58,15 +58,15 @@ def world(seed, gap=1e-2 * H):
     distances = Distances(pairs, rest, lower / H, upper / H, hard, np.zeros(12), one_by_one)
     quads = np.array([rng.permutation(N)[:4] for _ in range(6)], np.int32)
     kind, size = np.array([0, 1, 0, 1, 0, 0], np.int8), rest_sizes(x, quads)
-    value, _ = folds(x, quads, kind, size)
+    value, _ = bending_angles(x, quads, kind, size)
     six = np.ones(6)
     bends = Bends(quads, kind, size, value + 0.1 * H, -six / H, six / H, np.inf * six, 0.0 * six)
-    nodes, poses = np.array([2, 5], np.int32), Poses(centre, turn)
+    nodes, poses = np.array([2, 5], np.int32), RigidPoses(centre, turn)
     anchors = [
         anchors_at(x[nodes], nodes, -1, 1, centre, turn),
         anchors_at(rng.normal(size=(1, 3)), np.array([-1]), 0, 2, centre, turn),
     ]
-    stack = Stack.of([distances], [bends], anchors)
+    stack = ParticleConstraints.of([distances], [bends], anchors)
     rigid = contact_pairs(_touches(rng, x, [(0, 1), (2, 1)], gap), x, centre)
     return x, poses, on, stack, rigid, contact_pairs(soft, x, centre)
 
@@ -108,7 +108,7 @@ def _touches(rng, x, sides, size):
 
 
 def copies(on):
-    return Moving(*(a.copy() for a in on))
+    return Velocities(*(a.copy() for a in on))
 
 
 def zeros(stack, rigid, soft):
@@ -139,14 +139,14 @@ def test_same_as_the_dense_sweep(seed):
         s = 3 * N + 6 * b
         mobility[s : s + 3, s : s + 3] = on.rigid_inverse_mass[b] * np.eye(3)
         mobility[s + 3 : s + 6, s + 3 : s + 6] = on.rigid_inverse_inertia[b]
-    give = [np.zeros(q.size) for q in p]
-    give[2], give[3] = rows.distances.give, rows.bends.give
-    w = j @ mobility @ j.T + np.diag(np.concatenate(give))
-    wanted = np.concatenate(
-        [rows.rigid_held.wanted.ravel(), rows.rigid_contacts.wanted.ravel(), rows.distances.wanted,
-         rows.bends.wanted, rows.held.wanted.ravel(), rows.contacts.wanted.ravel()]
+    compliance = [np.zeros(q.size) for q in p]
+    compliance[2], compliance[3] = rows.distances.compliance, rows.bends.compliance
+    w = j @ mobility @ j.T + np.diag(np.concatenate(compliance))
+    bias = np.concatenate(
+        [rows.rigid_held.bias.ravel(), rows.rigid_contacts.bias.ravel(), rows.distances.bias,
+         rows.bends.bias, rows.held.bias.ravel(), rows.contacts.bias.ravel()]
     )  # fmt: skip
-    u = j @ np.concatenate([on.v.ravel(), on.rigid_v.ravel()]) + wanted
+    u = j @ np.concatenate([on.v.ravel(), on.rigid_v.ravel()]) + bias
     kind, size, data = [], [], []
     for field, law in zip(range(6), (HELD, CONTACT, LIMITED, LIMITED, HELD, CONTACT)):
         for i in range(len(p[field])):
@@ -223,7 +223,7 @@ def test_the_same_input_gives_the_same_bits():
 
 def test_sweeps_end_at_the_tolerance():
     x, poses, on, stack, _, _ = world(3)
-    none = Pairs.none()
+    none = PointPairs.none()
     rows = stack.rows(x, poses, on, none, none, H, 0.1)
     swept = sweep(rows, zeros(stack, none, none), on, H, 5000, tolerance=1e-4)
     assert swept.sweeps < 5000
@@ -239,18 +239,20 @@ def test_a_thread_is_solved_at_once():
     nodes = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).astype(np.int32)
     length, many = np.linalg.norm(np.diff(x, axis=0), axis=1), np.ones(n)
     left = {}
-    for name, thread in (("together", [0, n]), ("one by one", list(range(n + 1)))):
+    for name, chain in (("together", [0, n]), ("one by one", list(range(n + 1)))):
         rows = Distances(
             nodes, length, -np.inf * many, np.inf * many, np.inf * many, 0.0 * many,
-            np.array(thread, np.int32),
+            np.array(chain, np.int32),
         )  # fmt: skip
         mass = np.ones(n + 1)
         mass[0] = 0.0
         v = np.tile([0.0, 0.0, -1.0], (n + 1, 1))
         v[0] = 0.0
-        on = Moving(v, mass, np.zeros((0, 6)), np.zeros(0), np.zeros((0, 3, 3)))
-        stack, none = Stack.of([rows], [], []), Pairs.none()
-        made = stack.rows(x, Poses(np.zeros((0, 3)), np.zeros((0, 3, 3))), on, none, none, H, 0.1)
+        on = Velocities(v, mass, np.zeros((0, 6)), np.zeros(0), np.zeros((0, 3, 3)))
+        stack, none = ParticleConstraints.of([rows], [], []), PointPairs.none()
+        made = stack.rows(
+            x, RigidPoses(np.zeros((0, 3)), np.zeros((0, 3, 3))), on, none, none, H, 0.1
+        )
         sweep(made, stack.zeros(0, 0), on, H, 1)
         u = np.einsum("ki,ki->k", made.distances.direction, on.v[nodes[:, 1]] - on.v[nodes[:, 0]])
         left[name] = np.abs(u).max()
@@ -259,15 +261,15 @@ def test_a_thread_is_solved_at_once():
 
 
 def test_threads_are_simple_chains_of_all_edges():
-    net = cloth(1.0, 0.6, (5, 3))
-    for edges in (grid_edges(net, (5, 3)), net.edges):
-        order, flip, start = threads(net.points, edges)
+    mesh = cloth(1.0, 0.6, (5, 3))
+    for edges in (grid_edges(mesh, (5, 3)), mesh.edges):
+        order, flip, start = threads(mesh.points, edges)
         assert sorted(order) == list(range(len(edges)))
         for a, b in pairwise(start):
             chain = np.where(flip[a:b, None], edges[order[a:b], ::-1], edges[order[a:b]])
             np.testing.assert_array_equal(chain[1:, 0], chain[:-1, 1])
             assert len(set(chain.ravel().tolist())) == b - a + 1
-    _, _, start = threads(net.points, grid_edges(net, (5, 3)))
+    _, _, start = threads(mesh.points, grid_edges(mesh, (5, 3)))
     assert len(start) - 1 == 6 + 4  # every row and column of the weave is one thread
 
 
@@ -285,7 +287,7 @@ def test_pairs_joined_are_the_pairs():
         np.testing.assert_array_equal(both.weight[a], soft.weight[b])
 
 
-def thread(n=6, seed=3):
+def chain(n=6, seed=3):
     """A crooked thread of n edges: rows, positions and velocities."""
     rng = np.random.default_rng(seed)
     x = np.cumsum(rng.uniform(0.1, 0.3, size=(n + 1, 3)), axis=0)
@@ -299,7 +301,7 @@ def thread(n=6, seed=3):
 
 def test_taut_threads_are_calmed_as_the_implicit_tension_would():
     """(m + h^2 K) v' = m v against a dense solve; slack edges and the steady share take no part."""
-    of, x, v, w = thread()
+    of, x, v, w = chain()
     h = 0.1
     rows = distance_rows(x, of, w, h, 0.1)
     p = -np.array([5.0, 2.0, -1.0, 8.0, 1e-3, 3.0])  # the third pushes, the fifth is slow
@@ -309,27 +311,27 @@ def test_taut_threads_are_calmed_as_the_implicit_tension_would():
         whole[[i, j, i, j], [i, j, j, i]] += [k, k, -k, -k]
     want = np.linalg.solve(whole, v / w[:, None])
     out = v.copy()
-    calm_threads(rows, p, h, out, w)
+    limit_tension(rows, p, h, out, w)
     np.testing.assert_allclose(out, want, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose((1.0 / w) @ out, (1.0 / w) @ v, rtol=1e-12)
     assert np.abs(out - v).max() > 0.1
     slow = v.copy()
-    calm_threads(rows, 1e-4 * p, h, slow, w)
+    limit_tension(rows, 1e-4 * p, h, slow, w)
     np.testing.assert_array_equal(slow, v)
 
 
 def test_how_far_edges_will_be_off():
-    of, x, v, w = thread()
+    of, x, v, w = chain()
     h = 0.05
     rows = distance_rows(x, of, w, h, 0.1)
     y = x + h * v
     off = np.linalg.norm(y[1:] - y[:-1], axis=1) / of.rest - 1.0
-    assert furthest_off(rows, np.zeros(len(off)), h, v) == pytest.approx(np.abs(off).max())
+    assert largest_stretch(rows, np.zeros(len(off)), h, v) == pytest.approx(np.abs(off).max())
     most = int(np.abs(off).argmax())
     upper = np.where(np.arange(len(off)) == most, 0.0, np.inf)  # it bears no more than it does
     kept = rows._replace(lower=-upper, upper=upper)
     others = np.delete(np.abs(off), most).max()
-    assert furthest_off(kept, np.zeros(len(off)), h, v) == pytest.approx(others)
+    assert largest_stretch(kept, np.zeros(len(off)), h, v) == pytest.approx(others)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -349,9 +351,9 @@ def test_a_solve_begins_from_a_share_of_what_is_known_and_says_when_that_is_not_
     p = Impulses(*(rng.normal(size=q.shape) for q in zeros(stack, rigid, soft)))
     q, want = Impulses(*(a.copy() for a in p)), copies(on)
     for a in (q.distances, q.bends, q.held.reshape(-1), q.contacts.reshape(-1)):
-        fade(a, 0.9)
+        decay(a, 0.9)
     warm_start(rows, q, want)
-    calm_threads(rows.distances, q.distances, H, want.v, want.inverse_mass)
+    limit_tension(rows.distances, q.distances, H, want.v, want.inverse_mass)
 
     assert begin(rows, p, on, H, 0.9)
 
@@ -368,7 +370,7 @@ def test_impulses_are_remembered_in_world_axes_by_their_keys():
     groups[1] = replace(groups[1], key=np.array([12, 7, 30]))
     pairs = [contact_pairs(t, x, centre) for t in groups]
     p = [rng.normal(size=(len(t), 3)) for t in groups]
-    memory = TouchMemory.of(groups, pairs, p)
+    memory = ImpulseWarmStart.of(groups, pairs, p)
     assert np.all(np.diff(memory.keys) > 0)
 
     later = replace(groups[1], key=np.array([30, 99, 12]))  # the frames of others, and one is new

@@ -12,11 +12,11 @@ from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles import held, limited
 from limpet.particles.anchors import anchor_pairs, anchors_at
-from limpet.particles.bending import Fold, fold_and_gradient, rest_sizes, turned_back
-from limpet.particles.distances import Distances, Resists, bounds, length_rate
+from limpet.particles.bending import BendingModel, fold_and_gradient, rest_sizes, wrap_angle
+from limpet.particles.distances import Distances, ForceSide, bounds, length_rate
 from limpet.particles.point_pairs import contact_pairs, pair_compliance
 from limpet.particles.rows import distance_rows
-from limpet.particles.sweep_points import Moving, relative_velocities
+from limpet.particles.sweep_points import Velocities, relative_velocities
 
 seeds = st.integers(0, 10**6)
 NONE = np.zeros((0, 3))
@@ -24,7 +24,7 @@ NONE = np.zeros((0, 3))
 
 def nodes_only(v, inverse_mass=None):
     mass = np.ones(len(v)) if inverse_mass is None else inverse_mass
-    return Moving(v, mass, np.zeros((0, 6)), np.zeros(0), np.zeros((0, 3, 3)))
+    return Velocities(v, mass, np.zeros((0, 6)), np.zeros(0), np.zeros((0, 3, 3)))
 
 
 def derivative(f, x, h=1e-6):
@@ -47,10 +47,10 @@ def test_distance(seed):
     want = derivative(lambda y: np.linalg.norm(y[1] - y[0]) - 0.7, x)
     np.testing.assert_allclose(rows.direction[0], want[1], atol=1e-7)
     np.testing.assert_allclose(-rows.direction[0], want[0], atol=1e-7)
-    assert rows.wanted[0] == pytest.approx(10.0 * (np.linalg.norm(x[1] - x[0]) - 0.7))
+    assert rows.bias[0] == pytest.approx(10.0 * (np.linalg.norm(x[1] - x[0]) - 0.7))
 
 
-@given(seeds, st.sampled_from(list(Fold)))
+@given(seeds, st.sampled_from(list(BendingModel)))
 @settings(max_examples=60, deadline=None)
 def test_fold(seed, fold):
     rng = np.random.default_rng(seed)
@@ -63,7 +63,7 @@ def test_fold(seed, fold):
 
     def off(y):
         change = fold_and_gradient(y, nodes, int(fold), size, scratch) - value
-        return turned_back(change) if fold == Fold.ANGLE else change
+        return wrap_angle(change) if fold == BendingModel.ANGLE else change
 
     scale = max(1.0, np.abs(g).max())
     np.testing.assert_allclose(g, derivative(off, x), atol=1e-5 * scale**2)
@@ -74,12 +74,14 @@ def test_fold(seed, fold):
 def test_a_flat_fold_is_felt_by_the_angle_alone():
     x = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.8, 0], [0.5, -0.8, 0.0]])
     g = np.empty((4, 3))
-    assert fold_and_gradient(x, np.arange(4), int(Fold.ANGLE), 1.0, g) == 0.0
+    assert fold_and_gradient(x, np.arange(4), int(BendingModel.ANGLE), 1.0, g) == 0.0
     assert abs(g[2, 2]) == pytest.approx(1.0 / 0.8)
-    fold_and_gradient(x, np.arange(4), int(Fold.DOT), 1.0, g)
+    fold_and_gradient(x, np.arange(4), int(BendingModel.DOT), 1.0, g)
     assert g[2, 2] == 0.0
     x[2, 2] = 0.8 * np.tan(0.5)  # the left side goes up
-    assert fold_and_gradient(x, np.arange(4), int(Fold.ANGLE), 1.0, g) == pytest.approx(-0.5)
+    assert fold_and_gradient(x, np.arange(4), int(BendingModel.ANGLE), 1.0, g) == pytest.approx(
+        -0.5
+    )
 
 
 def vertex_on_face(rng):
@@ -193,7 +195,7 @@ def test_anchor_to_a_rigid_body(seed):
         return anchor_pairs(anchors, x + t * v, centre + t * motion[:, :3], turned[None]).gap[0]
 
     np.testing.assert_allclose(apart(0.0), 0.0, atol=1e-13)
-    on = Moving(v, np.ones(1), motion, np.ones(1), np.eye(3)[None])
+    on = Velocities(v, np.ones(1), motion, np.ones(1), np.eye(3)[None])
     u = relative_velocities(anchor_pairs(anchors, x, centre, turn), on)[0]
     np.testing.assert_allclose(u, (apart(1e-6) - apart(-1e-6)) / 2e-6, atol=1e-8)
 
@@ -224,11 +226,11 @@ def test_length_rate_is_that_of_the_whole_step(seed):
 
 
 def test_bounds_are_the_three_ways():
-    assert bounds(Resists.BOTH, 5.0) == (-5.0, 5.0)
-    assert bounds(Resists.COMPRESSION, 5.0) == (0.0, 5.0)
-    assert bounds(Resists.STRETCH, 5.0) == (-5.0, 0.0)
+    assert bounds(ForceSide.BOTH, 5.0) == (-5.0, 5.0)
+    assert bounds(ForceSide.COMPRESSION, 5.0) == (0.0, 5.0)
+    assert bounds(ForceSide.STRETCH, 5.0) == (-5.0, 0.0)
     with pytest.raises(LimpetError, match="largest force -1 N"):
-        bounds(Resists.BOTH, -1.0)
+        bounds(ForceSide.BOTH, -1.0)
 
 
 @given(seeds)

@@ -10,7 +10,7 @@ from limpet.errors import DivergedError, LimpetError
 from limpet.pressure_field.dynamics import Bodies, Mover
 from limpet.pressure_field.fields import half_space, pressure_field
 from limpet.pressure_field.primitives import box, sphere
-from limpet.pressure_field.wrench import Law
+from limpet.pressure_field.wrench import FrictionModel
 
 from .kit import rigid_ball
 
@@ -74,7 +74,7 @@ def test_dissipation_takes_what_hunt_and_crossley_take():
     found = []
     for rounds in (4, 5):
         ball = Mover(rigid_ball(rounds, RADIUS), MASS, ROUND, position=(0.0, 0.0, RADIUS + drop))
-        bodies = Bodies((ball, floor), Law(dissipation=chi))
+        bodies = Bodies((ball, floor), FrictionModel(dissipation=chi))
         found.append(apexes(times, bodies.run(times, rtol=1e-5).position[:, 0, 2]))
     wanted = apexes(times, exact)
     coarse, fine = found
@@ -93,7 +93,7 @@ def test_a_sliding_box_stops_where_friction_says():
     inertia = mass / 12.0 * np.diag([0.1**2 + 0.04**2, 0.1**2 + 0.04**2, 2 * 0.1**2])
     sunk = mass * G / (1e6 / 0.02 * 0.01)  # where the floor carries it
     start = {"position": (0.0, 0.0, 0.02 - sunk), "velocity": (speed, 0.0, 0.0)}
-    law = Law(friction=mu, slip_speed=1e-3, dissipation=0.1)
+    law = FrictionModel(friction=mu, slip_speed=1e-3, dissipation=0.1)
     motion = Bodies((Mover(solid, mass, inertia, **start), FLOOR), law).run(
         np.linspace(0.0, 0.25, 26), rtol=1e-5
     )
@@ -105,7 +105,9 @@ def test_a_sliding_box_stops_where_friction_says():
 def test_two_balls_keep_momentum_and_angular_momentum():
     one = soft_ball(position=(0.0, 0.0, 0.0), velocity=(1.0, 0.0, 0.0), spin=(0.0, 3.0, 0.0))
     two = soft_ball(position=(0.11, 0.03, 0.01), velocity=(-0.5, 0.0, 0.0))
-    bodies = Bodies((one, two), Law(friction=0.3, dissipation=0.05), gravity=(0.0, 0.0, 0.0))
+    bodies = Bodies(
+        (one, two), FrictionModel(friction=0.3, dissipation=0.05), gravity=(0.0, 0.0, 0.0)
+    )
     motion = bodies.run(np.linspace(0.0, 0.05, 11))
     momentum = MASS * motion.velocity.sum(axis=1)
     angular = MASS * np.cross(motion.position, motion.velocity).sum(

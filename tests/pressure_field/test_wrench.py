@@ -12,7 +12,7 @@ from limpet.pressure_field.fields import half_space, pressure_field, rigid_surfa
 from limpet.pressure_field.primitives import box, cylinder
 from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import (
-    Law,
+    FrictionModel,
     area,
     check_depth,
     share_of_depth,
@@ -60,7 +60,7 @@ def test_friction_resists_sliding_and_turning():
     there = pose(place=(0.0, 0.0, 0.018))
     surface = contact_surface(disc, there, FLOOR, HERE)
     pressed = wrench(surface, there[1]).force[2]
-    law = Law(friction=0.4, slip_speed=1e-6)
+    law = FrictionModel(friction=0.4, slip_speed=1e-6)
     slid = wrench(surface, np.zeros(3), velocity=(0.3, 0.0, 0.0), law=law)
     assert slid.force == pytest.approx([-0.4 * pressed, 0.0, pressed], rel=1e-9, abs=1e-9)
     # the pressure of a pressed disc is 2 mm deep all over but for a bevelled rim 2 mm wide
@@ -82,7 +82,7 @@ def test_friction_resists_sliding_and_turning():
 
 def test_friction_is_regularised():
     surface = contact_surface(rod(), pose(place=(0.0, 0.0, 0.045)), FLOOR, HERE)
-    law = Law(friction=0.5, slip_speed=1e-3)
+    law = FrictionModel(friction=0.5, slip_speed=1e-3)
     pressed = wrench(surface, np.zeros(3)).force[2]
     at = [
         wrench(surface, np.zeros(3), velocity=(v, 0, 0), law=law).force[0] for v in (0.0, 1e-3, 1.0)
@@ -105,7 +105,7 @@ def test_dissipation_is_the_rate_of_the_extent(rigid):
     flat = surface.gradient_a[:, 2] > 0.5 * np.linalg.norm(surface.gradient_a, axis=1)
     g, other = 1e6 / 0.02, np.inf if rigid else 4e6 / thick
     rise = 1.0 / (1.0 / g + 1.0 / other)  # [Pa/m] where the surface is flat
-    law = Law(dissipation=chi)
+    law = FrictionModel(dissipation=chi)
     down = wrench(surface, np.zeros(3), velocity=(0, 0, -speed), law=law, softness=soft).force[2]
     up = wrench(surface, np.zeros(3), velocity=(0, 0, speed), law=law, softness=soft).force[2]
     share = (surface.pressure * surface.area[:, 2])[flat].sum() / rest
@@ -164,6 +164,6 @@ def test_an_overlap_deeper_than_the_field_is_named():
 
 def test_wrong_laws_are_named():
     with pytest.raises(LimpetError, match="friction = -1"):
-        Law(friction=-1.0)
+        FrictionModel(friction=-1.0)
     with pytest.raises(LimpetError, match="slip_speed = 0"):
-        Law(slip_speed=0.0)
+        FrictionModel(slip_speed=0.0)

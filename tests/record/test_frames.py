@@ -5,8 +5,8 @@ import pytest
 
 from limpet.cavity.seal.leak_paths import vertex_areas
 from limpet.errors import LimpetError
-from limpet.record.frame import COLOURS, FIGURES, look, seen
-from limpet.record.frames import FILE, Camera, Film, read, save
+from limpet.record.frame import COLOURS, FIGURES, capture_frame, frame_header
+from limpet.record.frames import FILE, FrameRecorder, Recording, read, save
 from limpet.record.run import record_run
 from limpet.scenes.registry import load
 
@@ -17,26 +17,26 @@ SMALL = {"sectors": 6, "segments": 3, "h": "20 ms", "push_time": "0.2 s", "hold"
 def pressed():
     """A cup that is pulled a little, its sight, and its last report."""
     simulation = load("ground", {**SMALL, "duration": "0.6 s"}).simulation()
-    what = seen(simulation)
+    what = frame_header(simulation)
     report = list(simulation.run(0.6))[-1]
     return simulation, what, report
 
 
 def test_contact_pressure_adds_up_to_the_force(pressed):
     simulation, what, report = pressed
-    moment = look(simulation, what, report, ["pressure"])
+    moment = capture_frame(simulation, what, report, ["pressure"])
     cup = slice(what.offset[0], what.offset[1])
     now = simulation.snapshot()
-    area = vertex_areas(now.walls.triangles, now.positions)[cup]
+    area = vertex_areas(now.surface.triangles, now.positions)[cup]
     normal = np.einsum("ki,ki->k", now.forces, now.contacts.normal)
     assert moment.fields["pressure"][cup] @ area == pytest.approx(normal.sum(), rel=1e-5)
     assert np.isnan(moment.fields["pressure"][what.offset[1] :]).all()  # the block is rigid
-    assert len(moment.contact_points) == report.touching
+    assert len(moment.contact_points) == report.active_contacts
 
 
 def test_displacement_gap_stress_and_figures(pressed):
     simulation, what, report = pressed
-    moment = look(simulation, what, report, COLOURS)
+    moment = capture_frame(simulation, what, report, COLOURS)
     moved = np.linalg.norm(moment.positions - what.rest, axis=1)
     assert moment.fields["displacement"] == pytest.approx(moved, abs=1e-7)
     gap = moment.fields["gap"]
@@ -45,7 +45,7 @@ def test_displacement_gap_stress_and_figures(pressed):
     assert np.nanmax(moment.fields["stress"]) > 1e4
     figures = dict(zip(FIGURES, moment.figures))
     assert figures["pressure"] == report.cavities[0].pressure < 1e5
-    assert figures["drive_force"] == pytest.approx(report.drives["cup"][2])
+    assert figures["reaction"] == pytest.approx(report.reactions["cup"][2])
     assert [a.pressure for a in moment.cavities] == [report.cavities[0].pressure]
 
 
@@ -53,10 +53,10 @@ def test_looking_changes_nothing():
     runs = []
     for looks in (False, True):
         simulation = load("ground", {**SMALL, "duration": "0.3 s"}).simulation()
-        what = seen(simulation) if looks else None
+        what = frame_header(simulation) if looks else None
         for report in simulation.run(0.3):
             if looks:
-                look(simulation, what, report, COLOURS)
+                capture_frame(simulation, what, report, COLOURS)
         runs.append(simulation.snapshot().positions)
     assert np.array_equal(*runs)
 
@@ -65,12 +65,15 @@ def test_a_run_keeps_a_film_that_reads_back(tmp_path):
     scene = load("ground", {**SMALL, "duration": "0.5 s"})
     record_run(scene, scene.simulation(), tmp_path / "run", plots=False)
     film = read(tmp_path / "run")
-    assert [m.step for m in film.moments] == list(range(26))
-    assert film.seen.names == ("cup", "block") and film.seen.kinds == ("soft", "fixed")
+    assert [m.step for m in film.frames] == list(range(26))
+    assert film.frame_header.names == ("cup", "block") and film.frame_header.kinds == (
+        "soft",
+        "fixed",
+    )
     assert film.title == "ground" and "pushed" in film.summary
     save(film, tmp_path / "again.npz")
     again = read(tmp_path / "again.npz")
-    for one, other in zip(film.moments, again.moments):
+    for one, other in zip(film.frames, again.frames):
         assert np.array_equal(one.positions, other.positions)
         assert np.array_equal(one.contact_forces, other.contact_forces)
         assert np.array_equal(one.figures, other.figures, equal_nan=True)
@@ -80,16 +83,16 @@ def test_a_run_keeps_a_film_that_reads_back(tmp_path):
             assert a.pressure == b.pressure
         for name in COLOURS:
             assert np.array_equal(one.fields[name], other.fields[name], equal_nan=True)
-    assert len(film.moments[-1].cavities) == 1
+    assert len(film.frames[-1].cavities) == 1
 
 
 def test_a_long_run_keeps_some_two_hundred():
     simulation = load("ground", {**SMALL, "duration": "0.4 s"}).simulation()
-    camera = Camera(simulation, "", "", 1000)  # as if it were the start of a long one
+    camera = FrameRecorder(simulation, "", "", 1000)  # as if it were the start of a long one
     for report in simulation.run(0.4):
         camera.add(report)
-    assert [m.step for m in camera.moments] == [0, 5, 10, 15, 20]
-    assert isinstance(Film("", "", seen(simulation), camera.moments), Film)
+    assert [m.step for m in camera.frames] == [0, 5, 10, 15, 20]
+    assert isinstance(Recording("", "", frame_header(simulation), camera.frames), Recording)
 
 
 def test_what_is_no_film_is_said(tmp_path):

@@ -12,12 +12,12 @@ from limpet.record.history import (
     column,
     csv_line,
     flatten,
-    gripper_columns,
     read_history,
     unit_of_column,
     up_direction,
+    vacuum_columns,
 )  # fmt: skip
-from limpet.report import GripperReport
+from limpet.report import VacuumSensorReport
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -30,9 +30,9 @@ def test_up_is_against_gravity():
 
 def test_drive_force_is_the_sum_of_the_drives_along_up(kit):
     drives = {"a": np.array([9.0, 0, 3.0, 1, 1, 1]), "b": np.array([0, 9.0, 4.0, 1, 1, 1])}
-    assert flatten(kit.report(drives=drives), UP)["drive_force"] == 7.0
-    assert flatten(kit.report(drives=drives), -UP)["drive_force"] == -7.0
-    assert flatten(kit.report(drives={}), UP)["drive_force"] == 0.0
+    assert flatten(kit.report(reactions=drives), UP)["reaction"] == 7.0
+    assert flatten(kit.report(reactions=drives), -UP)["reaction"] == -7.0
+    assert flatten(kit.report(reactions={}), UP)["reaction"] == 0.0
 
 
 def test_several_cavities_lowest_pressure_summed_air(kit):
@@ -46,9 +46,9 @@ def test_several_cavities_lowest_pressure_summed_air(kit):
 
 def test_the_place_is_that_of_the_seal_nearest_to_opening(kit):
     one, two = (kit.report(pressure=50e3, volume=1e-9).cavities[0] for _ in range(2))
-    one = replace(one, seal_gap=2e-5, seal_place=(1.0, 2.0, 3.0))
-    two = replace(two, seal_gap=1e-5, seal_place=(4.0, 5.0, 6.0))
-    bare = replace(two, seal_gap=-math.inf, seal_place=(math.nan,) * 3)
+    one = replace(one, seal_gap=2e-5, bottleneck=(1.0, 2.0, 3.0))
+    two = replace(two, seal_gap=1e-5, bottleneck=(4.0, 5.0, 6.0))
+    bare = replace(two, seal_gap=-math.inf, bottleneck=(math.nan,) * 3)
     row = flatten(kit.report(cavities=(two, one, bare)), UP)
     assert [row[k] for k in ("seal_gap", "seal_x", "seal_y", "seal_z")] == [2e-5, 1.0, 2.0, 3.0]
     row = flatten(kit.report(cavities=(bare,)), UP)
@@ -64,7 +64,7 @@ def test_without_a_cavity_cells_are_empty(kit):
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-@pytest.mark.parametrize("name", ["residual", "balance_error", "max_penetration"])
+@pytest.mark.parametrize("name", ["residual", "momentum_residual", "max_penetration"])
 def test_a_number_that_is_not_finite_is_divergence(kit, name, bad):
     with pytest.raises(DivergedError, match=f"{name} became {bad} at step 3"):
         flatten(kit.report(3, **{name: bad}), UP)
@@ -73,7 +73,7 @@ def test_a_number_that_is_not_finite_is_divergence(kit, name, bad):
 def test_a_nan_in_a_cavity_or_a_drive_is_divergence(kit):
     with pytest.raises(DivergedError, match="pressure became nan"):
         flatten(kit.report(pressure=math.nan, volume=1e-9), UP)
-    with pytest.raises(DivergedError, match="drive_force became nan"):
+    with pytest.raises(DivergedError, match="reaction became nan"):
         flatten(kit.report(force=math.nan), UP)
 
 
@@ -95,9 +95,9 @@ def test_a_history_that_is_not_there(tmp_path):
 
 
 def test_the_sensors_of_vacuum_lines_have_columns(kit):
-    line = GripperReport(vacuum=6e3, flow=None, sealed=True, present=True)
-    row = flatten(kit.report(grippers={"left cup": line}), UP)
-    names = gripper_columns(["left cup"])
+    line = VacuumSensorReport(vacuum=6e3, flow=None, sealed=True, present=True)
+    row = flatten(kit.report(vacuum_sensors={"left cup": line}), UP)
+    names = vacuum_columns(["left cup"])
     assert list(row)[-4:] == names
     assert [row[name] for name in names] == [6e3, None, 1, 1]
     assert [unit_of_column(name) for name in names] == ["Pa", "m^3/s", "yes", "yes"]

@@ -7,8 +7,8 @@ import pytest
 
 import limpet as lp
 from limpet.pressure_field.surface import joined_triangles
-from limpet.record.frame import look, seen
-from limpet.record.frames import Camera, read
+from limpet.record.frame import capture_frame, frame_header
+from limpet.record.frames import FrameRecorder, read
 from limpet.record.vtkhdf import FrameWriter
 
 
@@ -33,10 +33,10 @@ def area_and_force(points, pressure, triangles):
 
 def test_a_moment_has_all_surfaces_and_they_carry_the_force():
     simulation = drop()
-    what = seen(simulation)
-    assert len(look(simulation, what, None).patch.points) == 0
+    what = frame_header(simulation)
+    assert len(capture_frame(simulation, what, None).patch.points) == 0
     report = list(simulation.run(1.4))[-1]
-    patch = look(simulation, what, report).patch
+    patch = capture_frame(simulation, what, report).patch
     area, force = area_and_force(patch.points, patch.pressure, patch.triangles)
     assert area == pytest.approx(sum(p.area for p in report.patches), rel=1e-4)
     assert force == pytest.approx(2 * 0.4 * 9.81, rel=1e-4)  # both have come to rest
@@ -52,7 +52,7 @@ def test_nothing_joined_is_nothing():
 
 def test_a_film_keeps_them(tmp_path):
     simulation = drop()
-    camera = Camera(simulation, "drop", "", 10)
+    camera = FrameRecorder(simulation, "drop", "", 10)
     for report in simulation.run(0.02):
         camera.add(report)
     camera.save(tmp_path)

@@ -52,10 +52,10 @@ def test_a_driven_link_follows_its_pose(route) -> None:
     world = lp.World()
     link = world.add_rigid(box(0.02, 0.02, 0.1), 0.5, name="link", position=arm.origins[2])
     rest = link.shape.points.copy()
-    world.drive(link, joints.link(2))
+    world.prescribe_motion(link, joints.link(2))
     simulation = lp.Simulation(world, h=0.02)
     *_, report = simulation.run(1.5)
-    where = simulation.bodies[0].surface_positions()
+    where = simulation.bodies[0].positions()
     np.testing.assert_allclose(where, joints.link(2).place(rest, report.time), atol=1e-9)
 
 

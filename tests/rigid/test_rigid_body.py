@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.dynamics.conftest import GRAVITY, crooked
 
 from limpet.dynamics.motion import path
 from limpet.errors import LimpetError, MeshError
@@ -13,8 +14,6 @@ from limpet.geometry.rotation import quaternion_matrix, rotation_matrix
 from limpet.geometry.shape import RigidShape
 from limpet.rigid.rigid_body import RigidBody, mass_properties
 from limpet.shapes.boxes import box
-
-from tests.dynamics.conftest import GRAVITY, crooked
 
 CORNER = np.vstack([np.zeros(3), np.eye(3)])
 CORNER_FACES = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)], np.int32)
@@ -91,7 +90,7 @@ def spin(body, h, duration):
     """Torque-free steps; (angular momentum, energy) of each, (k, 3) and (k,)."""
     momenta, energies = [], []
     for step in range(round(duration / h)):
-        body.free_velocity(h, AT_REST, step * h)
+        body.compute_free_velocity(h, AT_REST, step * h)
         body.advance(h)
         inertia = body.world_inertia()
         momenta.append(inertia @ body.w)
@@ -152,22 +151,22 @@ def test_a_cube_turns_uniformly():
 
 def test_free_fall_is_exact_and_does_not_turn():
     body = RigidBody("a", crooked(), 0.2)
-    before = body.surface_positions()
+    before = body.positions()
     for step in range(10):
-        body.free_velocity(0.01, GRAVITY, step * 0.01)
+        body.compute_free_velocity(0.01, GRAVITY, step * 0.01)
         body.advance(0.01)
     np.testing.assert_allclose(body.momentum(), 0.2 * 0.1 * GRAVITY, rtol=1e-13)
-    np.testing.assert_allclose(body.surface_positions() - before, np.broadcast_to(
+    np.testing.assert_allclose(body.positions() - before, np.broadcast_to(
         55 * 1e-4 * GRAVITY, before.shape), atol=1e-15)  # fmt: skip
 
 
 def test_an_impulse_off_centre_turns_the_body():
     body = RigidBody("a", box(0.05, 0.03, 0.02), 0.3)
-    body.free_velocity(0.01, AT_REST, 0.0)
-    impulse = np.zeros((body.n_surface, 3))
+    body.compute_free_velocity(0.01, AT_REST, 0.0)
+    impulse = np.zeros((body.n_points, 3))
     impulse[3] = [0.1, -0.2, 0.3]
-    arm = body.surface_positions()[3] - body.centre
-    body.apply(impulse)
+    arm = body.positions()[3] - body.centre
+    body.apply_impulse(impulse)
     np.testing.assert_allclose(body.momentum(), impulse[3], atol=1e-16)
     np.testing.assert_allclose(body.world_inertia() @ body.w, np.cross(arm, impulse[3]), atol=1e-16)
 
@@ -179,26 +178,26 @@ def test_surface_velocities_are_the_rate_of_the_surface_positions(seed):
     body = RigidBody("a", crooked(), 0.2)
     body.v, body.w = rng.normal(size=(2, 3))
     body.advance(0.3)
-    before, velocity = body.surface_positions(), body.surface_velocities()
+    before, velocity = body.positions(), body.velocities()
     body.advance(1e-7)
-    np.testing.assert_allclose((body.surface_positions() - before) / 1e-7, velocity, atol=1e-6)
+    np.testing.assert_allclose((body.positions() - before) / 1e-7, velocity, atol=1e-6)
 
 
 def test_a_fixed_body_stays_and_reports_what_holds_it():
     body = RigidBody("ground", box(0.05, 0.03, 0.02), 0.3, fixed=True)
-    place = body.surface_positions()
+    place = body.positions()
     h = 0.01
-    body.free_velocity(h, GRAVITY, 0.0)
-    np.testing.assert_allclose(body.drive_force(h), [0, 0, 0.3 * 9.81, 0, 0, 0], atol=1e-15)
-    impulse = np.zeros((body.n_surface, 3))
+    body.compute_free_velocity(h, GRAVITY, 0.0)
+    np.testing.assert_allclose(body.reaction(h), [0, 0, 0.3 * 9.81, 0, 0, 0], atol=1e-15)
+    impulse = np.zeros((body.n_points, 3))
     impulse[0] = [0.01, 0.0, -0.02]
-    body.apply(impulse)
+    body.apply_impulse(impulse)
     body.advance(h)
-    np.testing.assert_array_equal(body.surface_positions(), place)
-    np.testing.assert_array_equal(body.surface_velocities(), np.zeros_like(place))
+    np.testing.assert_array_equal(body.positions(), place)
+    np.testing.assert_array_equal(body.velocities(), np.zeros_like(place))
     moment = np.cross(place[0] - body.centre, impulse[0])
     wrench = np.concatenate([-impulse[0] - [0, 0, -0.3 * 9.81 * h], -moment]) / h
-    np.testing.assert_allclose(body.drive_force(h), wrench, atol=1e-13)
+    np.testing.assert_allclose(body.reaction(h), wrench, atol=1e-13)
 
 
 def test_a_driven_body_follows_its_path_and_needs_the_force_to_accelerate():
@@ -206,8 +205,8 @@ def test_a_driven_body_follows_its_path_and_needs_the_force_to_accelerate():
     body = RigidBody("press", box(0.05, 0.03, 0.02), 0.3, motion=motion)
     start, h = body.centre.copy(), 0.01
     for step in range(12):
-        body.free_velocity(h, GRAVITY, step * h)
-        pull = body.drive_force(h)[2] - 0.3 * 9.81
+        body.compute_free_velocity(h, GRAVITY, step * h)
+        pull = body.reaction(h)[2] - 0.3 * 9.81
         body.advance(h)
         np.testing.assert_allclose(body.centre, start + motion.offset((step + 1) * h), atol=1e-16)
         # 0.1 m/s reached in the first step, given up in the eleventh

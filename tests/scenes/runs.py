@@ -27,10 +27,10 @@ class Run:
     @property
     def force(self) -> np.ndarray:
         """(steps,) [N] pull of all drives."""
-        return np.array([sum(w[2] for w in r.drives.values()) for r in self.reports])
+        return np.array([sum(w[2] for w in r.reactions.values()) for r in self.reports])
 
-    def watched(self, name: str) -> np.ndarray:
-        return np.array([r.watched[name] for r in self.reports])
+    def probes(self, name: str) -> np.ndarray:
+        return np.array([r.probes[name] for r in self.reports])
 
     @property
     def sealed(self) -> np.ndarray:
@@ -51,4 +51,4 @@ def assert_sound(run: Run) -> None:
     assert max(r.max_penetration for r in reports) < 0.05e-3
     assert max(r.air_error for r in reports) <= 1e-9
     assert max((c.gas_residual for r in reports for c in r.cavities), default=0.0) <= 1e-8
-    assert max(r.balance_error for r in reports) <= 1e-6 * np.abs(run.force).max()
+    assert max(r.momentum_residual for r in reports) <= 1e-6 * np.abs(run.force).max()

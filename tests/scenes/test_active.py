@@ -21,7 +21,7 @@ def pulled():
 
 def test_it_seals_holds_and_lets_go(pulled):
     assert_sound(pulled)
-    sensors = [r.grippers["plate"] for r in pulled.reports]
+    sensors = [r.vacuum_sensors["plate"] for r in pulled.reports]
     held = [s for r, s in zip(pulled.reports, sensors) if 0.6 < r.time < 1.2]
     assert all(s.sealed and s.present and s.vacuum == pytest.approx(6e3, abs=1e-6) for s in held)
     last = sensors[-1]
@@ -43,9 +43,9 @@ def test_what_the_line_took_is_what_is_missing(pulled):
     """All the air that the regulator took, less what it let in again, left the cavity."""
     upto = [r for r in pulled.reports if r.time < 1.2]
     h, rt, p_atm = 0.01, 8.314462618 * 293.15, 101325.0
-    taken = h * sum(r.grippers["plate"].flow or 0.0 for r in upto) * p_atm / rt
+    taken = h * sum(r.vacuum_sensors["plate"].flow or 0.0 for r in upto) * p_atm / rt
     first = next(r for r in upto if r.cavities)
-    given = first.cavities[0].air + h * first.grippers["plate"].flow * p_atm / rt
+    given = first.cavities[0].air + h * first.vacuum_sensors["plate"].flow * p_atm / rt
     assert given - taken == pytest.approx(upto[-1].cavities[0].air, rel=1e-6)
 
 
@@ -54,8 +54,8 @@ def test_the_classifier_finds_the_same_cavity(pulled):
     other = run("active-a20", duration="1.1 s", cavities="classifier", **SMALL)
     assert_sound(other)
     n = len(other.reports)
-    assert [r.grippers["plate"].sealed for r in other.reports] == [
-        r.grippers["plate"].sealed for r in pulled.reports[:n]
+    assert [r.vacuum_sensors["plate"].sealed for r in other.reports] == [
+        r.vacuum_sensors["plate"].sealed for r in pulled.reports[:n]
     ]
     np.testing.assert_allclose(other.force, pulled.force[:n], atol=1e-3)
     hole = pulled.reports[n - 1].cavities[0].volume - other.reports[-1].cavities[0].volume
@@ -65,9 +65,9 @@ def test_the_classifier_finds_the_same_cavity(pulled):
 def test_the_vacuum_is_changed_while_it_runs():
     simulation = load("active-a20", SMALL).simulation()
     last = list(simulation.run(0.7))[-1]
-    assert last.grippers["plate"].vacuum == pytest.approx(simulation.vacuum) == 6e3
+    assert last.vacuum_sensors["plate"].vacuum == pytest.approx(simulation.vacuum) == 6e3
     simulation.set_vacuum(3e3)
-    assert simulation.step().grippers["plate"].vacuum == pytest.approx(3e3)
+    assert simulation.step().vacuum_sensors["plate"].vacuum == pytest.approx(3e3)
 
 
 def test_a_deeper_vacuum_holds_more():
@@ -92,7 +92,7 @@ def test_a_pump_against_a_leak_settles_where_flows_balance():
     rate, low = flow / (end * rt), p_atm - end
     b = g / rate - low
     p = 0.5 * (-b + np.sqrt(b * b + 4.0 * g * p_atm / rate))
-    last = result.reports[-1].grippers["plate"]
+    last = result.reports[-1].vacuum_sensors["plate"]
     assert last.vacuum == pytest.approx(p_atm - p, rel=1e-3)
     assert last.vacuum < 0.9 * end
     assert last.flow == pytest.approx(g * last.vacuum * rt / p_atm, rel=1e-3)

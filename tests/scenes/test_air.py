@@ -17,7 +17,7 @@ HELD = 0.68  # [s] pressed on and at rest, before the pull
 def run(until=None, breath=None, **parameters):
     scene = load("ground", parameters)
     if breath is not None:
-        scene.world.breathe(scene.world.specs["cup"], breath)
+        scene.world.set_air_exchange(scene.world.specs["cup"], breath)
     simulation = scene.simulation()
     reports = list(simulation.run(until or scene.duration))
     assert all(r.converged for r in reports)
@@ -27,7 +27,7 @@ def run(until=None, breath=None, **parameters):
 
 
 def peak(reports):
-    return max(r.drives["cup"][2] for r in reports)
+    return max(r.reactions["cup"][2] for r in reports)
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +82,8 @@ def test_the_path_s_sum_is_no_less_than_its_largest() -> None:
 def test_a_pressed_ring_leaks_less() -> None:
     """The leak of a rough surface falls by e with every `traction` on the weakest path."""
     until, scale = 1.0, 4e3
-    free = run(until, lp.Breath(conductance=1e-9), speed="5 mm/s")
-    hindered = run(until, lp.Breath(conductance=1e-9, traction=scale), speed="5 mm/s")
+    free = run(until, lp.AirExchange(conductance=1e-9), speed="5 mm/s")
+    hindered = run(until, lp.AirExchange(conductance=1e-9, traction=scale), speed="5 mm/s")
 
     def conductances(reports):
         """What let the air of each step in, and the traction there, while the cup is pulled."""

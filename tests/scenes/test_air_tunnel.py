@@ -23,14 +23,14 @@ def run(setup: str):
     assert all(r.converged for r in reports)
     assert max(r.air_error for r in reports) <= 1e-9
     weight = 9.81 * sum(scene.world.specs[n].mass for n in scene.world.specs if "plate" not in n)
-    force = sum(wrench[2] for wrench in reports[-1].drives.values())
+    force = sum(wrench[2] for wrench in reports[-1].reactions.values())
     return reports, force, weight
 
 
 def test_one_hole_covered_lifts_nothing():
     reports, force, _ = run("one")
     assert all(r.cavities == () for r in reports)
-    assert reports[-1].watched["cube_z"] == pytest.approx(-0.07, abs=1e-4)
+    assert reports[-1].probes["cube_z"] == pytest.approx(-0.07, abs=1e-4)
     assert force == pytest.approx(0.02 * 9.81, rel=1e-3)  # the cup alone
 
 
@@ -46,7 +46,7 @@ def test_both_holes_covered_lift_the_cube(setup, domes):
     last = reports[-1]
     assert len(last.cavities) == 1 and last.cavities[0].pressure < 99e3
     assert last.cavities[0].air < 0.95 * first.cavities[0].air
-    assert last.watched["cube_z"] > -0.07 + 3e-3
+    assert last.probes["cube_z"] > -0.07 + 3e-3
     assert force == pytest.approx(weight, rel=0.02)
 
 

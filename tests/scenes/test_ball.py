@@ -17,7 +17,7 @@ def kept(bounced: Run) -> float:
     left = first + int((~touching[first:]).argmax())
     assert 0 < first < left
     assert all(r.converged for r in bounced.reports)
-    return float((bounced.watched("ball_z")[left:].max() - RADIUS) / DROP)
+    return float((bounced.probes("ball_z")[left:].max() - RADIUS) / DROP)
 
 
 def test_what_the_step_takes_falls_with_it() -> None:
@@ -36,4 +36,4 @@ def test_it_comes_to_rest_on_its_weight() -> None:
     rested = run("ball", h="2 ms", dissipation="0.05 s", duration="1 s")
     (patch,) = rested.reports[-1].patches
     assert patch.force[2] == pytest.approx(0.1 * GRAVITY, rel=1e-3)
-    assert np.ptp(rested.watched("ball_z")[-20:]) < 1e-6
+    assert np.ptp(rested.probes("ball_z")[-20:]) < 1e-6

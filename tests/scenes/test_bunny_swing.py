@@ -14,7 +14,7 @@ def swing(frames=25, **parameters):
     scene = load("bunny-swing", {"nodes": 150, **parameters})
     simulation = scene.simulation()
     reports = [simulation.step() for _ in range(frames)]
-    return np.array([r.watched["tail_z"] for r in reports]), reports
+    return np.array([r.probes["tail_z"] for r in reports]), reports
 
 
 def test_constant_pressures_change_nothing():
@@ -26,5 +26,5 @@ def test_the_ear_stays_and_carries_the_weight_in_the_end():
     tail, reports = swing(200, element="iicr11")
     scene = load("bunny-swing", {"nodes": 150, "element": "iicr11"})
     weight = scene.world.specs["bunny"].mass * 9.81
-    assert reports[-1].drives["bunny"][2] == pytest.approx(weight, rel=0.02)
+    assert reports[-1].reactions["bunny"][2] == pytest.approx(weight, rel=0.02)
     assert np.ptp(tail[:25]) > 10.0 * np.ptp(tail[-25:])

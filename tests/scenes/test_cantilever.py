@@ -20,7 +20,7 @@ def rest(**parameters: object) -> float:
     world = load("cantilever", parameters).world
     body = world.build()[0][0]
     assert settle(body, world.gravity).converged
-    return float((body.shape.points - body.positions())[body.shape.region("tip"), 2].mean())
+    return float((body.shape.points - body.node_positions())[body.shape.region("tip"), 2].mean())
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_it_swings_beyond_its_place_of_rest_and_ends_there(recorded):
     static = rest(divisions=[6, 2, 2])
     assert tip.min() < -1.1 * static
     assert tip[-1] == pytest.approx(-static, rel=2e-3)
-    span = summary.watched["tip_z"]
+    span = summary.probes["tip_z"]
     assert (span.least, span.most, span.last) == (tip.min(), tip.max(), tip[-1])
 
 
@@ -50,14 +50,14 @@ def test_its_volume_stays_but_for_the_first_fall(recorded):
 
 def test_the_run_folder_has_what_is_watched(recorded):
     folder, summary, rows = recorded
-    assert set(summary.watched) == {"tip_x", "tip_y", "tip_z", "beam_volume"}
+    assert set(summary.probes) == {"tip_x", "tip_y", "tip_z", "beam_volume"}
     assert json.loads((folder / "summary.json").read_text())["watched"]["tip_z"]["last"] < 0.0
     assert (folder / "plots" / "history.png").read_bytes().startswith(b"\x89PNG")
     assert len(rows) == 125
 
 
 def test_the_clamp_carries_the_weight_at_the_end(recorded):
-    assert recorded[2][-1]["drive_force"] == pytest.approx(1100 * 1e-5 * 9.81, rel=2e-3)
+    assert recorded[2][-1]["reaction"] == pytest.approx(1100 * 1e-5 * 9.81, rel=2e-3)
 
 
 def test_figure_7_linear_tets_lock_mixed_ones_do_not():

@@ -43,8 +43,8 @@ def test_on_a_flat_block_the_force_is_that_of_the_union(by_classes):
 
 def test_a_named_inner_surface_gives_the_same(by_classes):
     scene = load("ground", {**SMALL, "cavities": "classifier", "duration": "0.8 s"})
-    reports = list(scene.simulation(inner="underside").run(0.8))
-    force = [r.drives["cup"][2] for r in reports]
+    reports = list(scene.simulation(inner_region="underside").run(0.8))
+    force = [r.reactions["cup"][2] for r in reports]
     assert force == pytest.approx(by_classes.force[:80], rel=1e-9, abs=1e-9)
 
 
@@ -60,4 +60,4 @@ def test_settings_say_what_is_wrong():
         assert str(caught.value).startswith(line)
     scene = load("ground", {**SMALL, "cavities": "classifier"})
     with pytest.raises(LimpetError, match=r"inner = 'undersde'.* did you mean 'underside'"):
-        scene.simulation(inner="undersde")
+        scene.simulation(inner_region="undersde")

@@ -27,8 +27,8 @@ def test_the_lower_half_hangs_by_the_air_that_left_the_hole() -> None:
     assert len(last.cavities) == 1
     assert last.cavities[0].air < 0.97 * largest  # some of it has left
     weight = 9.81 * sum(world.specs[name].mass for name in ("lower", "upper"))
-    assert last.drives["upper"][2] == pytest.approx(weight, rel=2e-3)
-    assert last.watched["lower_z"] > -0.03 + 4e-3  # off the ground
+    assert last.reactions["upper"][2] == pytest.approx(weight, rel=2e-3)
+    assert last.probes["lower_z"] > -0.03 + 4e-3  # off the ground
     # the vacuum over the hole alone is about what the lower half weighs
     suction = 101_325.0 - last.cavities[0].pressure
     assert suction * 3.14 * 0.016**2 > 0.5 * 9.81 * world.specs["lower"].mass
@@ -36,5 +36,5 @@ def test_the_lower_half_hangs_by_the_air_that_left_the_hole() -> None:
 
 def test_hardly_pressed_the_lower_half_stays() -> None:
     _, _, reports = run(push="0.02 mm", duration="0.4 s")
-    assert reports[-1].watched["lower_z"] == pytest.approx(-0.03, abs=1e-4)
+    assert reports[-1].probes["lower_z"] == pytest.approx(-0.03, abs=1e-4)
     assert reports[-1].cavities == ()

@@ -28,12 +28,12 @@ def lifts(**parameters: object) -> tuple[bool, list[StepReport]]:
     """Whether the block follows the cup, and the run."""
     scene = load("curved", {**COARSE, "duration": "1.2 s", "rise": "6 mm", **parameters})
     reports = list(scene.simulation().run(scene.duration))
-    heights = [r.watched["block_z"] for r in reports]
+    heights = [r.probes["block_z"] for r in reports]
     return heights[-1] - heights[0] > 2e-3, reports
 
 
 def pull(reports: list[StepReport]) -> float:
-    return max(float(r.drives["cup"][2]) for r in reports)
+    return max(float(r.reactions["cup"][2]) for r in reports)
 
 
 WEIGHT = 0.020 * 9.81  # [N] of the cup
@@ -51,7 +51,7 @@ WEIGHT = 0.020 * 9.81  # [N] of the cup
 )
 def test_where_air_gets_in_nothing_seals(shape: RigidShape) -> None:
     reports = on_plate(shape)
-    assert min(float(r.drives["cup"][2]) for r in reports) < 0.0  # it was pressed on
+    assert min(float(r.reactions["cup"][2]) for r in reports) < 0.0  # it was pressed on
     assert not any(c.volume > 1e-9 for r in reports for c in r.cavities)
     assert pull(reports) < 1.2 * WEIGHT
 
@@ -67,7 +67,7 @@ def test_low_curvature_lifts(surface: str, radius: str) -> None:
     lifted, reports = lifts(surface=surface, radius=radius)
     assert lifted
     # all of the block's weight hangs on the cup, and all of it on the drive
-    assert reports[-1].drives["cup"][2] == pytest.approx(0.21 * 9.81, rel=0.05)
+    assert reports[-1].reactions["cup"][2] == pytest.approx(0.21 * 9.81, rel=0.05)
     assert reports[-1].cavities[0].pressure < 101325.0
 
 

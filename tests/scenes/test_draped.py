@@ -13,7 +13,7 @@ def test_a_cloth_comes_to_rest_draped_over_the_sphere():
     n, radius = 20, 0.25
     world = draped(n, radius=radius)
     (sheet,) = world.soft
-    edges = grid_edges(sheet.net, (n, n))
+    edges = grid_edges(sheet.mesh, (n, n))
     for report in world.run(6.0):
         assert report.rows >= 2 * n * (n + 1)
         length = np.linalg.norm(sheet.x[edges[:, 1]] - sheet.x[edges[:, 0]], axis=1)

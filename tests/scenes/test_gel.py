@@ -31,8 +31,8 @@ def test_it_hangs_by_its_weight(name: str) -> None:
     assert max(r.air_error for r in run.reports) < 1e-9
     assert all(r.converged for r in run.reports)
     if name == "bag":
-        skin = gel.net.skin_edges()
-        length = edge_lengths(gel.x, skin) / edge_lengths(gel.net.points, skin)
+        skin = gel.mesh.skin_edges()
+        length = edge_lengths(gel.x, skin) / edge_lengths(gel.mesh.points, skin)
         assert np.abs(length - 1.0).max() < 0.02
 
 

@@ -22,8 +22,8 @@ def test_it_lifts_slides_to_a_corner_and_drops() -> None:
     reports, lowest, corner = [], [], []
     for report in simulation.run(scene.duration):
         reports.append(report)
-        lowest.append(cube.surface_positions()[:, 2].min() + 2.0 * HALF)
-        seen = (cup.positions()[lip] - cube.centre) @ quaternion_matrix(cube.turn)
+        lowest.append(cube.positions()[:, 2].min() + 2.0 * HALF)
+        seen = (cup.node_positions()[lip] - cube.centre) @ quaternion_matrix(cube.turn)
         corner.append(seen[:, :2].min(axis=0))  # how far the lip reaches, in the cube's frame
     slide, corner = Run(simulation, reports), np.array(corner)
 
@@ -48,4 +48,4 @@ def test_with_some_friction_the_cube_hangs_askew() -> None:
     assert_sound(lift)
     assert lift.sealed[-1]
     assert lift.force[-20:].mean() == pytest.approx(0.52 * GRAVITY, rel=0.02)  # it swings a little
-    assert lift.watched("cube_z")[-1] > -HALF + 5e-3
+    assert lift.probes("cube_z")[-1] > -HALF + 5e-3

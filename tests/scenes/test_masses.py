@@ -25,7 +25,7 @@ def test_it_hangs_on_the_drives(mass, cups) -> None:
         **PRESSED,
     )
     assert_sound(lift)
-    assert lift.watched("cube_z")[-1] > -0.045 + 2e-3  # half the cube's edge; it stood on ground
+    assert lift.probes("cube_z")[-1] > -0.045 + 2e-3  # half the cube's edge; it stood on ground
     assert lift.force[-1] == pytest.approx((mass + cups * CUP) * GRAVITY, rel=2e-3)
     cavities = lift.reports[-1].cavities
     assert len(cavities) == cups
@@ -36,7 +36,7 @@ def test_it_hangs_on_the_drives(mass, cups) -> None:
 def test_five_kilograms_are_too_much_for_one_cup() -> None:
     lift = run("masses", block_mass="5 kg", duration="1.5 s", speed="10 mm/s", **PRESSED)
     assert_sound(lift)
-    assert lift.watched("cube_z") == pytest.approx(-0.045, abs=1e-6)  # never left the ground
+    assert lift.probes("cube_z") == pytest.approx(-0.045, abs=1e-6)  # never left the ground
     assert 40.0 < lift.force.max() < 5.0 * GRAVITY
     assert not lift.sealed[-1]
     assert lift.force[-1] == pytest.approx(CUP * GRAVITY, abs=0.01)  # the cup alone

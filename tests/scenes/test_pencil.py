@@ -36,7 +36,7 @@ def test_it_turns_when_loosened_and_stops_when_tightened() -> None:
     for report in simulation.run(scene.duration):
         assert report.converged
         angles.append(angle(simulation))
-        worst = max(worst, report.balance_error)
+        worst = max(worst, report.momentum_residual)
     time = scene.h * (1 + np.arange(len(angles)))
     angles = np.array(angles)
     assert worst < 1e-9
@@ -57,7 +57,7 @@ def test_friction_over_the_patch_is_the_torque_that_the_pads_feel() -> None:
     felt, predicted = [], []
     for report in simulation.run(0.36):
         if report.time > 0.26:
-            felt.append(sum(abs(w[4]) for w in report.drives.values()))
+            felt.append(sum(abs(w[4]) for w in report.reactions.values()))
             predicted.append(scrubbing_torque(simulation))
     assert len(felt) == 50
     np.testing.assert_allclose(felt, predicted, rtol=0.05)

@@ -73,7 +73,7 @@ def test_units_of_parameters():
     assert units == {
         "h": "s",
         "duration": "s",
-        "sealing": "m",
+        "sealing_distance": "m",
         "ring": "",
         "cavities": "",
         "young": "Pa",

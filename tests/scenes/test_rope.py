@@ -31,9 +31,9 @@ class Fall:
 def fall(seconds: float, **told: float) -> Fall:
     world, hung = roped(radius=RADIUS, length=LENGTH, **told)
     start = hung.heavy.centre[2] - hung.light.centre[2]
-    edges, stretch, drifted = hung.rope.net.edges, 0.0, 0.0
+    edges, stretch, drifted = hung.rope.mesh.edges, 0.0, 0.0
     for _ in world.run(seconds):
-        length = edge_lengths(hung.rope.x, edges) / hung.rope.net.lengths
+        length = edge_lengths(hung.rope.x, edges) / hung.rope.mesh.lengths
         stretch = max(stretch, float(np.abs(length - 1.0).max()))
         drifted = max(drifted, float(np.abs(hung.wheel.centre).max()))
     way = 0.5 * (start - hung.heavy.centre[2] + hung.light.centre[2])
@@ -92,13 +92,13 @@ def test_the_rope_has_the_paper_s_counts():
     world, hung = roped()
     world.step()
     p = world._impulses
-    assert (len(hung.rope.x), len(hung.rope.net.triangles)) == (50, 48)
+    assert (len(hung.rope.x), len(hung.rope.mesh.triangles)) == (50, 48)
     assert (len(p.distances), len(p.bends)) == (121, 47)
 
 
 def test_the_scene_runs_by_name():
     told = run("rope", duration="0.3 s")
-    heavy, light = told.watched("heavy_z"), told.watched("light_z")
+    heavy, light = told.probes("heavy_z"), told.probes("light_z")
     assert heavy[-1] < heavy[0] - 0.03 and light[-1] > light[0] + 0.03
     wheel = next(b for b in told.simulation.bodies if b.name == "wheel")
     assert wheel.w[1] > 0.5  # the top goes towards the heavier one, which is at x > 0

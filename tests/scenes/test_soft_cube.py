@@ -24,23 +24,23 @@ def test_both_deform_and_the_cube_hangs() -> None:
     simulation = scene.simulation()
     cup, cube = simulation.bodies[0], simulation.bodies[1]
     top, rim = cube.shape.region("top"), cup.shape.region("rim")
-    arch = np.ptp(cup.positions()[rim, 2])
+    arch = np.ptp(cup.node_positions()[rim, 2])
     reports = [simulation.step() for _ in range(25)]
-    depth = -cube.positions()[top, 2]
+    depth = -cube.node_positions()[top, 2]
     assert depth.mean() > 0.7e-3  # the cube is pressed together
     assert np.ptp(depth) > 0.3e-3  # and the lip sinks in
-    assert np.ptp(cup.positions()[rim, 2]) < 0.8 * arch  # and the cup flattens
+    assert np.ptp(cup.node_positions()[rim, 2]) < 0.8 * arch  # and the cup flattens
     pressed = reports[-1].cavities[0]
     assert pressed.air < 0.5 * max(c.air for r in reports for c in r.cavities)
     reports += [simulation.step() for _ in range(50)]
 
     lift = Run(simulation, reports)
     assert_sound(lift)
-    assert cube.positions()[:, 2].min() > -0.045 + 2e-3  # off the ground
+    assert cube.node_positions()[:, 2].min() > -0.045 + 2e-3  # off the ground
     assert lift.force[-1] == pytest.approx(0.120 * GRAVITY, rel=5e-3)
     assert len(reports[-1].cavities) == 1
     # hanging, the bottom of the cube is lower under its top than it was at rest
-    stretched = lift.watched("cube_top_z")[-1] - lift.watched("cube_bottom_z")[-1]
+    stretched = lift.probes("cube_top_z")[-1] - lift.probes("cube_bottom_z")[-1]
     assert stretched > 0.045 + 0.1e-3
 
 

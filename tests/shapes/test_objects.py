@@ -52,7 +52,7 @@ def test_a_standing_apple_rests_on_its_lobes_and_seals_no_air_below():
     world.add_rigid(apple(lying=False), 0.15, position=(0.0, 0.0, 1e-4))
     world.add_rigid(box(0.2, 0.2, 0.02), 1.0, fixed=True)
     reports = list(Simulation(world, h=0.01).run(0.6))
-    assert reports[-1].touching == 3
+    assert reports[-1].active_contacts == 3
     assert all(r.cavities == () for r in reports)
 
 

@@ -75,7 +75,7 @@ def test_an_arm_held_at_its_root_hangs_down():
     shape = tentacle(suckers=4)
     body = SoftBody("tentacle", shape, Material(1e5, 0.45), 0.024, shape.regions["root"], HOLD)
     assert settle(body, np.array([0.0, 0.0, -9.81]), tolerance=1e-4).converged
-    tip = body.positions()[shape.regions["tip"]].mean(axis=0)
+    tip = body.node_positions()[shape.regions["tip"]].mean(axis=0)
     assert tip[2] < -0.5 * 0.16
 
 
@@ -86,7 +86,9 @@ def test_a_sucker_pressed_on_a_plate_holds_by_its_vacuum():
     )
     world.add_rigid(box(0.08, 0.08, 0.02), 1.0, fixed=True)
     down = -2.3e-3
-    world.drive(arm["back"], path([(0.0, 0.0), (0.3, down), (0.4, down), (0.8, down + 2e-3)]))
+    world.prescribe_motion(
+        arm["back"], path([(0.0, 0.0), (0.3, down), (0.4, down), (0.8, down + 2e-3)])
+    )
     simulation = Simulation(world, h=0.02)
     reports = list(simulation.run(0.8))
     assert all(r.converged for r in reports)
@@ -97,7 +99,7 @@ def test_a_sucker_pressed_on_a_plate_holds_by_its_vacuum():
     assert suction > 5e3
     # no harder than the vacuum can over the whole sucker, and far harder than the arm weighs
     radius, weight = 0.46 * min(0.03 - 0.8 * 0.02, 0.02), 0.005 * 9.81
-    pull = pulled.drives["tentacle"][2] - weight
+    pull = pulled.reactions["tentacle"][2] - weight
     assert 10.0 * weight < pull < suction * np.pi * radius**2
     assert pulled.air_error < 1e-9
 

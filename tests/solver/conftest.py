@@ -10,20 +10,22 @@ P_ATM = 101325.0
 H = 0.01
 
 
-GIVE = 1e-5  # of each contact row's own compliance, as the step has it
+REGULARISATION = 1e-5  # of each contact row's own compliance, as the step has it
 
 
-def contact_problem(w, free, mu, give=0.0):
+def contact_problem(w, free, mu, regularisation=0.0):
     k = len(free) // 3
     data = np.zeros((k, DATA))
     data[:, 0] = mu
     start = 3 * np.arange(k + 1, dtype=np.int32)
-    return Problem(w, give * w.diagonal(), free, np.full(k, CONTACT, np.int32), start, data, H)
+    return Problem(
+        w, regularisation * w.diagonal(), free, np.full(k, CONTACT, np.int32), start, data, H
+    )
 
 
 def velocities(problem, lam):
     """u = free + (W + diag(give)) lam."""
-    return problem.free + problem.w @ lam + problem.give * lam
+    return problem.free + problem.w @ lam + problem.regularisation * lam
 
 
 def random_problem(rng, contacts, cavities=0, mu=0.5, coupling=0.3, exponent=1.0):

@@ -11,22 +11,22 @@ from hypothesis import strategies as st
 
 import limpet.solver.constraint_solver as response
 from limpet.engine.simulation import Simulation
-from limpet.linalg.reduced_compliance import Reduced
+from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.model.settings import Settings
 from limpet.scenes.registry import load
 from limpet.solver.dense import DenseSystem
-from limpet.solver.gauss_seidel import SweepSettings, solve_by_sweeps
+from limpet.solver.gauss_seidel import GaussSeidelSettings, solve_by_sweeps
 from limpet.solver.linearised import linearise
 from limpet.solver.low_rank import LowRankSystem, _invert
 from limpet.solver.newton import NewtonSettings, solve_by_newton
-from limpet.solver.problem import LowRank
+from limpet.solver.problem import FactoredDelassus
 
 from .conftest import H, check_laws, random_problem
 
 NEWTON = NewtonSettings()
 
 
-def redundant(seed, contacts, cavities, size, mu=0.5, give=1e-4):
+def redundant(seed, contacts, cavities, size, mu=0.5, regularisation=1e-4):
     """Contacts at random points of a body with `size` coordinates; a cavity pushes on them all."""
     rng = np.random.default_rng(seed)
     p = random_problem(rng, contacts, cavities, mu)
@@ -38,11 +38,11 @@ def redundant(seed, contacts, cavities, size, mu=0.5, give=1e-4):
     g = rng.normal(size=(size, size + 3))
     s = H / 0.05 * (g @ g.T) / size
     start = np.concatenate([[0], np.cumsum((b != 0.0).sum(axis=1))]).astype(np.int32)
-    reduced = Reduced(start, np.nonzero(b)[1].astype(np.int32), b[b != 0.0], s)
+    reduced = ReducedCompliance(start, np.nonzero(b)[1].astype(np.int32), b[b != 0.0], s)
     own, own_give = np.zeros(n), np.zeros(n)
     own[:3] = 1.0  # as a contact on driven vertices has it
-    own_give[: 3 * contacts] = give * reduced.diagonal()[: 3 * contacts]
-    return replace(p, w=LowRank(reduced, own), give=own_give)
+    own_give[: 3 * contacts] = regularisation * reduced.diagonal()[: 3 * contacts]
+    return replace(p, w=FactoredDelassus(reduced, own), regularisation=own_give)
 
 
 def written_out(p):
@@ -60,7 +60,7 @@ def test_every_piece_is_that_of_the_matrix(case, mu, factor):
     p = redundant(*case, mu)
     low, dense = LowRankSystem(p, p.w), DenseSystem(p, p.w.dense())
     for system in (low, dense):
-        system.soften(factor)
+        system.regularise(factor)
     np.testing.assert_allclose(low.blocks, dense.blocks, rtol=1e-9, atol=1e-14)
     lam = np.random.default_rng(case[0]).normal(size=len(p.free))
     u = dense.velocities(lam)
@@ -78,7 +78,7 @@ def test_a_newton_step_solves_the_linearised_laws(case, mu):
     lam = np.abs(np.random.default_rng(case[0]).normal(size=len(p.free)))
     at = linearise(p, low.blocks, lam, low.velocities(lam))
     step = low.step(at)
-    du = (p.w.dense() + np.diag(p.give)) @ step
+    du = (p.w.dense() + np.diag(p.regularisation)) @ step
     for b in range(len(p.kind)):
         s, e = p.start[b], p.start[b + 1]
         left = at.d_lam[s:e, : e - s] @ step[s:e] + at.d_u[s:e, : e - s] @ du[s:e] + at.phi[s:e]
@@ -89,8 +89,10 @@ def test_a_newton_step_solves_the_linearised_laws(case, mu):
 def test_a_cavity_between_bodies_that_cannot_move_is_solved_in_one_step():
     """Rows over no coordinate at all: W is zero, and the gas law says the pressure outright."""
     p = random_problem(np.random.default_rng(3), 0, 2, 0.5)
-    none = Reduced(np.zeros(3, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 0)))
-    p = replace(p, w=LowRank(none, np.zeros(2)), give=np.zeros(2))
+    none = ReducedCompliance(
+        np.zeros(3, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 0))
+    )
+    p = replace(p, w=FactoredDelassus(none, np.zeros(2)), regularisation=np.zeros(2))
     solution = solve_by_newton(p, np.zeros(2), NEWTON)
     assert (solution.converged, solution.iterations, solution.sweeps) == (True, 1, 0)
     volume, product, _, around, exponent = p.data.T[:5]
@@ -103,7 +105,7 @@ def test_the_laws_hold_for_what_is_found():
     rng, found = np.random.default_rng(5), 0
     for _ in range(40):
         case = rng.integers([0, 1, 0, 5], [10**9, 26, 3, 31])
-        p = redundant(*(int(c) for c in case), give=1e-3)
+        p = redundant(*(int(c) for c in case), regularisation=1e-3)
         solution = solve_by_newton(p, np.zeros(len(p.free)), NEWTON)
         if solution.converged:
             check_laws(written_out(p), solution.multipliers)
@@ -114,7 +116,8 @@ def test_the_laws_hold_for_what_is_found():
 def test_sweeps_alone_write_the_matrix_out():
     p = redundant(1, 10, 1, 40)
     found = [
-        solve_by_sweeps(q, np.zeros(len(p.free)), SweepSettings(1e-8)) for q in (p, written_out(p))
+        solve_by_sweeps(q, np.zeros(len(p.free)), GaussSeidelSettings(1e-8))
+        for q in (p, written_out(p))
     ]
     np.testing.assert_array_equal(found[0].multipliers, found[1].multipliers)
 
@@ -140,10 +143,10 @@ def test_a_scene_runs_alike_either_way(monkeypatch):
     }  # fmt: skip
     for many in (0.0, np.inf):
         monkeypatch.setattr(response, "MANY_ROWS", many)
-        settings = Settings(all_vertices=True, every_contact=True, give=1e-4)
+        settings = Settings(keep_flat_vertices=True, use_all_contacts=True, regularisation=1e-4)
         scene = load("ground", parameters)
         reports = list(Simulation(scene.world, h=scene.h, settings=settings).run(0.5))
         assert all(r.converged for r in reports)
-        ends.append((reports[-1].drives["cup"][2], reports[-1].cavities[0].pressure))
+        ends.append((reports[-1].reactions["cup"][2], reports[-1].cavities[0].pressure))
     assert max(r.rows for r in reports) > 150
     assert ends[0] == pytest.approx(ends[1], rel=1e-6)

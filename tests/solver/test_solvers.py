@@ -15,12 +15,12 @@ from limpet.contact.rows import contact_rows, tangents
 from limpet.dynamics.body import Rows
 from limpet.rigid.rigid_body import RigidBody
 from limpet.shapes.boxes import box
-from limpet.solver.gauss_seidel import SweepSettings, residual, solve_by_sweeps
+from limpet.solver.gauss_seidel import GaussSeidelSettings, residual, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
 
-from .conftest import GIVE, H, check_laws, contact_problem, random_problem, velocities
+from .conftest import REGULARISATION, H, check_laws, contact_problem, random_problem, velocities
 
-SWEEPS = SweepSettings(tolerance=1e-10)
+SWEEPS = GaussSeidelSettings(tolerance=1e-10)
 NEWTON = NewtonSettings()
 SOLVERS = {
     "newton": lambda p, guess: solve_by_newton(p, guess, NEWTON),
@@ -107,7 +107,7 @@ def test_without_friction_it_is_non_negative_least_squares(seed, contacts):
     """min 1/2 l W l + free l over l >= 0, with W = L L^T, is |L^T l + L^-1 free|^2."""
     p = random_problem(np.random.default_rng(seed), contacts, mu=0.0, coupling=1.0)
     normal = slice(0, None, 3)
-    w = (p.w + np.diag(p.give))[normal, normal]
+    w = (p.w + np.diag(p.regularisation))[normal, normal]
     low = np.linalg.cholesky(w)
     exact, _ = nnls(low.T, -np.linalg.solve(low, p.free[normal]))
     for solver in SOLVERS.values():
@@ -122,7 +122,7 @@ def test_without_friction_it_is_non_negative_least_squares(seed, contacts):
 def test_without_friction_every_active_set_was_considered(seed):
     """Brute force: of all 16 ways to touch, the one that satisfies Signorini."""
     p = random_problem(np.random.default_rng(seed), 4, mu=0.0, coupling=1.0)
-    w, free = (p.w + np.diag(p.give))[::3, ::3], p.free[::3]
+    w, free = (p.w + np.diag(p.regularisation))[::3, ::3], p.free[::3]
     for touching in product([False, True], repeat=4):
         on = np.array(touching)
         lam = np.zeros(4)
@@ -150,7 +150,7 @@ def test_a_point_on_an_incline_slips_when_the_slope_exceeds_the_friction(solve, 
 
 # Newton needs the rows' own give where contacts are redundant; sweeps need none, and crawl with it.
 REDUNDANT = {
-    "newton": (SOLVERS["newton"], GIVE),
+    "newton": (SOLVERS["newton"], REGULARISATION),
     "newton, little give": (SOLVERS["newton"], 1e-9),
     "sweeps": (SOLVERS["sweeps"], 0.0),
 }
@@ -161,12 +161,12 @@ def redundant(request):
     return REDUNDANT[request.param]
 
 
-def block_on_ground(divisions, give, push=(0.0, 0.0), mu=0.4):
+def block_on_ground(divisions, regularisation, push=(0.0, 0.0), mu=0.4):
     """All bottom vertices of one rigid box as contacts: up to 3 (n+1)^2 rows of rank six."""
     body = RigidBody("block", box(0.06, 0.04, 0.02, divisions), 0.3)
     body.v = np.array([*push, 0.0])
-    body.free_velocity(H, np.array([0.0, 0.0, -9.81]), 0.0)
-    x = body.surface_positions()
+    body.compute_free_velocity(H, np.array([0.0, 0.0, -9.81]), 0.0)
+    x = body.positions()
     bottom = np.flatnonzero(x[:, 2] < -0.02 + 1e-9).astype(np.int32)
     k = len(bottom)
     normal = np.tile([0.0, 0.0, 1.0], (k, 1))
@@ -177,14 +177,14 @@ def block_on_ground(divisions, give, push=(0.0, 0.0), mu=0.4):
         normal, *tangents(normal),
     )  # fmt: skip
     rows = Rows(start, vertex, vector)
-    free = np.einsum("ri,ri->r", vector, body.surface_velocities()[vertex])
-    return contact_problem(H * body.compliance(rows).dense(), free, mu, give)
+    free = np.einsum("ri,ri->r", vector, body.velocities()[vertex])
+    return contact_problem(H * body.compliance(rows).dense(), free, mu, regularisation)
 
 
 @pytest.mark.parametrize("divisions", [(1, 1, 1), (2, 3, 1), (4, 4, 1)])
 def test_redundant_contacts_of_a_rigid_block_converge(redundant, divisions):
-    solve, give = redundant
-    p = block_on_ground(divisions, give)
+    solve, regularisation = redundant
+    p = block_on_ground(divisions, regularisation)
     assert np.linalg.matrix_rank(p.w, tol=1e-9 * np.abs(p.w).max()) == 6 < len(p.free)
     found = solve(p, none(p))
     assert found.converged
@@ -195,8 +195,8 @@ def test_redundant_contacts_of_a_rigid_block_converge(redundant, divisions):
 
 
 def test_a_sliding_block_is_braked_by_friction_times_weight(redundant):
-    solve, give = redundant
-    p = block_on_ground((3, 3, 1), give, push=(0.5, 0.2), mu=0.4)
+    solve, regularisation = redundant
+    p = block_on_ground((3, 3, 1), regularisation, push=(0.5, 0.2), mu=0.4)
     found = solve(p, none(p))
     assert found.converged
     force = found.multipliers.reshape(-1, 3)
@@ -209,7 +209,9 @@ def test_a_sliding_block_is_braked_by_friction_times_weight(redundant):
 def test_a_contact_named_twice_is_shared_half_and_half():
     """Only the rows' own give makes the division unique."""
     w = random_problem(np.random.default_rng(3), 1).w
-    p = contact_problem(np.tile(w, (2, 2)), np.tile([-0.1, 0.02, 0.0], 2), mu=0.3, give=GIVE)
+    p = contact_problem(
+        np.tile(w, (2, 2)), np.tile([-0.1, 0.02, 0.0], 2), mu=0.3, regularisation=REGULARISATION
+    )
     found = solve_by_newton(p, none(p), NEWTON)
     assert found.converged
     check_laws(p, found.multipliers)
@@ -219,7 +221,8 @@ def test_a_contact_named_twice_is_shared_half_and_half():
 def test_give_is_a_spring_in_the_row():
     """u = 0 with the give inside: the contact sinks in by give times force."""
     p = replace(
-        contact_problem(0.1 * np.eye(3), np.array([-0.1, 0.0, 0.0]), 0.0), give=np.full(3, 0.025)
+        contact_problem(0.1 * np.eye(3), np.array([-0.1, 0.0, 0.0]), 0.0),
+        regularisation=np.full(3, 0.025),
     )
     lam = solve_by_newton(p, none(p), NEWTON).multipliers
     assert lam[0] == pytest.approx(0.1 / 0.125)
@@ -251,11 +254,13 @@ def test_open_contacts_carry_nothing(solve):
 
 def test_too_few_sweeps_say_so_with_the_residual_that_is_left():
     p = random_problem(np.random.default_rng(6), 30, 1, mu=0.5, coupling=1.0)
-    found = solve_by_sweeps(p, none(p), SweepSettings(tolerance=1e-12, max_sweeps=10))
+    found = solve_by_sweeps(p, none(p), GaussSeidelSettings(tolerance=1e-12, max_sweeps=10))
     assert not found.converged
     assert found.sweeps == 10
     lam = found.multipliers
-    left = residual(p.w + np.diag(p.give), p.kind, p.start, p.data, p.h, lam, velocities(p, lam))
+    left = residual(
+        p.w + np.diag(p.regularisation), p.kind, p.start, p.data, p.h, lam, velocities(p, lam)
+    )
     assert found.residual == pytest.approx(left, rel=1e-6)
     assert left > 1e-12
 
@@ -277,7 +282,7 @@ def test_newton_needs_one_step_when_the_right_contacts_touch():
 
 def test_newton_without_steps_falls_back_to_sweeps():
     p = random_problem(np.random.default_rng(7), 10, 1)
-    lazy = NewtonSettings(max_steps=0, last_sweeps=2000)
+    lazy = NewtonSettings(max_steps=0, fallback_sweeps=2000)
     found = solve_by_newton(p, none(p), lazy)
     assert found.converged
     assert (found.iterations, found.sweeps) == (0, 2010)
@@ -286,16 +291,24 @@ def test_newton_without_steps_falls_back_to_sweeps():
 
 def test_newton_gives_up_honestly():
     p = random_problem(np.random.default_rng(8), 20, 1, coupling=1.0)
-    found = solve_by_newton(p, none(p), NewtonSettings(max_steps=0, sweeps=1, last_sweeps=1))
+    found = solve_by_newton(p, none(p), NewtonSettings(max_steps=0, sweeps=1, fallback_sweeps=1))
     assert not found.converged
     lam = found.multipliers
-    left = residual(p.w + np.diag(p.give), p.kind, p.start, p.data, p.h, lam, velocities(p, lam))
+    left = residual(
+        p.w + np.diag(p.regularisation), p.kind, p.start, p.data, p.h, lam, velocities(p, lam)
+    )
     assert found.residual == pytest.approx(left, rel=1e-9)
 
 
 def test_the_problem_is_not_changed(solve):
     p = random_problem(np.random.default_rng(9), 8, 1)
-    kept = replace(p, w=p.w.copy(), free=p.free.copy(), data=p.data.copy(), give=p.give.copy())
+    kept = replace(
+        p,
+        w=p.w.copy(),
+        free=p.free.copy(),
+        data=p.data.copy(),
+        regularisation=p.regularisation.copy(),
+    )
     solve(p, none(p))
     for name in ("w", "free", "data", "give"):
         np.testing.assert_array_equal(getattr(p, name), getattr(kept, name))

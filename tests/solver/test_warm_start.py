@@ -15,7 +15,7 @@ from limpet.contact.contacts import (
     Contacts,
     contact_keys,
 )
-from limpet.solver.warm_start import Memory
+from limpet.solver.warm_start import WarmStart
 
 
 def unit(rng, k):
@@ -36,7 +36,7 @@ def test_what_was_stored_is_recalled_in_any_order(k, cavities, seed):
     keys, normal = rng.permutation(100)[:k].astype(np.int64), unit(rng, k)
     ids = rng.permutation(10)[:cavities].astype(np.int64)
     lam = multipliers(rng, k, cavities)
-    memory = Memory.of(keys, normal, ids, lam)
+    memory = WarmStart.of(keys, normal, ids, lam)
     np.testing.assert_allclose(memory.recall(keys, normal, ids), lam, atol=1e-9)
     order, turn = rng.permutation(k), rng.permutation(cavities)
     expected = np.concatenate([lam[: 3 * k].reshape(k, 3)[order].ravel(), lam[3 * k :][turn]])
@@ -48,7 +48,7 @@ def test_the_unknown_is_recalled_as_zero():
     rng = np.random.default_rng(0)
     keys, normal = np.array([3, 7, 9]), unit(rng, 3)
     lam = multipliers(rng, 3, 1)
-    memory = Memory.of(keys, normal, np.array([5]), lam)
+    memory = WarmStart.of(keys, normal, np.array([5]), lam)
     found = memory.recall(np.array([8, 7, 2, 100]), unit(rng, 4)[:, :], np.array([4, 5]))
     np.testing.assert_array_equal(found[[0, 1, 2, 6, 7, 8, 9, 10, 11]], 0.0)
     assert found[12] == 0.0
@@ -57,20 +57,22 @@ def test_the_unknown_is_recalled_as_zero():
 
 def test_an_empty_memory_recalls_zeros():
     rng = np.random.default_rng(1)
-    found = Memory.empty().recall(np.array([1, 2]), unit(rng, 2), np.array([0, 1, 2]))
+    found = WarmStart.empty().recall(np.array([1, 2]), unit(rng, 2), np.array([0, 1, 2]))
     np.testing.assert_array_equal(found, np.zeros(9))
-    assert Memory.empty().recall(np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0)).shape == (0,)
+    assert WarmStart.empty().recall(np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0)).shape == (
+        0,
+    )
 
 
 def test_forces_keep_their_direction_when_the_normal_turns_and_never_pull():
     rng = np.random.default_rng(2)
     keys, up = np.array([4]), np.array([[0.0, 0.0, 1.0]])
-    memory = Memory.of(keys, up, np.zeros(0, np.int64), np.array([2.0, 0.3, -0.4]))
+    memory = WarmStart.of(keys, up, np.zeros(0, np.int64), np.array([2.0, 0.3, -0.4]))
     force = memory.forces[0]
     tilted = up + 0.2 * rng.normal(size=(1, 3))
     tilted /= np.linalg.norm(tilted)
     turned = memory.recall(keys, tilted, np.zeros(0, np.int64))
-    back = Memory.of(keys, tilted, np.zeros(0, np.int64), turned)
+    back = WarmStart.of(keys, tilted, np.zeros(0, np.int64), turned)
     np.testing.assert_allclose(back.forces[0], force, atol=1e-14)
     assert memory.recall(keys, -up, np.zeros(0, np.int64))[0] == 0.0
 
@@ -119,19 +121,19 @@ def test_what_changed_steadily_is_guessed_to_go_on():
     rng = np.random.default_rng(8)
     keys, normal, ids = np.array([11, 4, 9]), unit(rng, 3), np.array([2, 6])
     start, rate = np.abs(rng.normal(size=11)) + 4.0, 0.1 * rng.normal(size=11)
-    memory = Memory.empty()
+    memory = WarmStart.empty()
     for step in range(3):
-        memory = Memory.of(keys, normal, ids, start + step * rate).after(memory)
+        memory = WarmStart.of(keys, normal, ids, start + step * rate).after(memory)
     np.testing.assert_allclose(memory.recall(keys, normal, ids), start + 3 * rate, atol=1e-12)
 
 
 def test_what_is_new_or_was_hard_to_find_is_guessed_to_stay():
     rng = np.random.default_rng(9)
     normal, lam = unit(rng, 2), np.array([3.0, 0.1, 0.2, 5.0, 0.3, 0.4, -700.0])
-    first = Memory.of(np.array([4]), normal[:1], np.zeros(0, np.int64), lam[3:6])
+    first = WarmStart.of(np.array([4]), normal[:1], np.zeros(0, np.int64), lam[3:6])
     found = (np.array([4, 8]), normal, np.array([1]))
-    grown = Memory.of(*found, lam).after(first).recall(*found)
-    np.testing.assert_allclose(grown[3:], lam[3:], atol=1e-12)  # contact 8 and the cavity are new
-    assert np.abs(grown[:3] - lam[:3]).max() > 1.0  # contact 4 is not
-    led = Memory.of(*found, lam, line=1).after(first).recall(*found)
+    doubled = WarmStart.of(*found, lam).after(first).recall(*found)
+    np.testing.assert_allclose(doubled[3:], lam[3:], atol=1e-12)  # contact 8 and the cavity are new
+    assert np.abs(doubled[:3] - lam[:3]).max() > 1.0  # contact 4 is not
+    led = WarmStart.of(*found, lam, level=1).after(first).recall(*found)
     np.testing.assert_allclose(led, lam, atol=1e-12)

@@ -25,13 +25,13 @@ def small():
 @pytest.fixture(scope="session")
 def filmed(small):
     """Records the ground scene into a folder, for so long, with so many moments at most."""
-    from limpet.record.frames import Camera
+    from limpet.record.frames import FrameRecorder
     from limpet.scenes.registry import load
 
     def film(folder, duration, most):
         scene = load("ground", {**small, "duration": duration})
         simulation = scene.simulation()
-        camera = Camera(simulation, scene.name, scene.summary, most)
+        camera = FrameRecorder(simulation, scene.name, scene.summary, most)
         for report in simulation.run(scene.duration):
             camera.add(report)
         camera.save(folder)
@@ -65,7 +65,7 @@ def chromium():
         browser.close()
 
 
-class Seen:
+class FrameHeader:
     """A page, what it complained of and what it asked for."""
 
     def __init__(self, browser, tmp_path):
@@ -96,7 +96,7 @@ class Seen:
 
 
 @pytest.fixture
-def seen(chromium, tmp_path):
-    seen = Seen(chromium, tmp_path)
-    yield seen
-    seen.page.close()
+def frame_header(chromium, tmp_path):
+    frame_header = FrameHeader(chromium, tmp_path)
+    yield frame_header
+    frame_header.page.close()

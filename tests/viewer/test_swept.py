@@ -26,7 +26,7 @@ CENTRE = """name => {
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_it_is_shown_and_pulled(scene, seen):
+def test_it_is_shown_and_pulled(scene, frame_header):
     from limpet.viewer.server import Server
 
     changes, body, pull = SCENES[scene]
@@ -34,33 +34,35 @@ def test_it_is_shown_and_pulled(scene, seen):
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        seen.page.goto(server.address)
-        seen.until("limpet.frame", 60.0)
-        assert seen.get("document.getElementById('cut').value") == "none"
-        start = np.array(seen.page.evaluate(CENTRE, body))
-        seen.page.click("#play")
-        seen.until("limpet.frame.time > 0.3", 60.0)
-        fallen = np.array(seen.page.evaluate(CENTRE, body))
+        frame_header.page.goto(server.address)
+        frame_header.until("limpet.frame", 60.0)
+        assert frame_header.get("document.getElementById('cut').value") == "none"
+        start = np.array(frame_header.page.evaluate(CENTRE, body))
+        frame_header.page.click("#play")
+        frame_header.until("limpet.frame.time > 0.3", 60.0)
+        fallen = np.array(frame_header.page.evaluate(CENTRE, body))
         assert fallen[2] < start[2] - 1e-4
 
-        assert 0.0 < float(seen.get("document.getElementById('pull').value")) < 2.0
-        seen.page.fill("#pull", pull)
-        where = seen.page.evaluate(MIDDLE, body)
-        seen.page.keyboard.down("Shift")
-        seen.page.mouse.move(*where)
-        seen.page.mouse.down()
-        seen.page.mouse.move(where[0] + 150, where[1] - 60)
+        assert 0.0 < float(frame_header.get("document.getElementById('pull').value")) < 2.0
+        frame_header.page.fill("#pull", pull)
+        where = frame_header.page.evaluate(MIDDLE, body)
+        frame_header.page.keyboard.down("Shift")
+        frame_header.page.mouse.move(*where)
+        frame_header.page.mouse.down()
+        frame_header.page.mouse.move(where[0] + 150, where[1] - 60)
         message = "document.getElementById('message').textContent"
-        assert f"pulling {body}" in seen.until(f"{message}.includes('pulling') && {message}")
-        before = seen.get("limpet.frame.time")
-        seen.until(f"limpet.frame.time > {before + 0.4}", 60.0)
-        seen.keep(f"pulled-{scene}")
-        pulled = np.array(seen.page.evaluate(CENTRE, body))
-        seen.page.mouse.up()
-        seen.page.keyboard.up("Shift")
+        assert f"pulling {body}" in frame_header.until(
+            f"{message}.includes('pulling') && {message}"
+        )
+        before = frame_header.get("limpet.frame.time")
+        frame_header.until(f"limpet.frame.time > {before + 0.4}", 60.0)
+        frame_header.keep(f"pulled-{scene}")
+        pulled = np.array(frame_header.page.evaluate(CENTRE, body))
+        frame_header.page.mouse.up()
+        frame_header.page.keyboard.up("Shift")
         assert np.linalg.norm(pulled - fallen) > 2e-3
         assert np.all(np.isfinite(pulled))
-        assert seen.complaints == []
+        assert frame_header.complaints == []
     finally:
         server.stop()
         thread.join(10)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import limpet as lp
-from limpet.record.frame import COLOURS, FIGURES, look, seen
+from limpet.record.frame import COLOURS, FIGURES, capture_frame, frame_header
 from limpet.scenes.registry import load, parameters_of, scenes
 from limpet.viewer.controls import HIDDEN, fields_of
 from limpet.viewer.frames import MAGIC, PLAYING, pack
@@ -34,14 +34,14 @@ def unpack(frame):
 @pytest.fixture(scope="module")
 def sealed(small):
     simulation = load("ground", {**small, "duration": "0.4 s"}).simulation()
-    what = seen(simulation)
+    what = frame_header(simulation)
     report = list(simulation.run(0.4))[-1]
     return simulation, what, report
 
 
 def test_a_frame_says_what_the_moment_was(sealed):
     simulation, what, report = sealed
-    moment = look(simulation, what, report, ["gap"])
+    moment = capture_frame(simulation, what, report, ["gap"])
     frame = pack(moment, "gap", epoch=3, flags=PLAYING, factor=0.5)
     head, (figures, x, colour, points, forces, table, air, faces, *patch) = unpack(frame)
     assert head[:4] == (MAGIC, 3, report.step, PLAYING) and head[6] == 1
@@ -63,8 +63,8 @@ def test_a_frame_has_the_surface_on_which_fields_meet():
     world.add_rigid(lp.fields.box(0.06, 0.06, 0.04, 1e6), 0.4, position=(0.0, 0.0, 0.0199))
     world.add_rigid(lp.fields.floor(), 1.0, fixed=True)
     simulation = lp.Simulation(world, 2e-3)
-    what, report = seen(simulation), simulation.step()
-    moment = look(simulation, what, report)
+    what, report = frame_header(simulation), simulation.step()
+    moment = capture_frame(simulation, what, report)
     assert moment.patch.pressure.max() > 0.0
     *_, points, pressure, triangles = unpack(pack(moment, "gap", epoch=1, flags=0, factor=1.0))[1]
     assert np.array_equal(points.reshape(-1, 3), moment.patch.points)

@@ -11,34 +11,34 @@ import numpy as np
 
 from limpet.cavity.find.classifier_search import detect_recesses
 from limpet.cavity.find.trigger import changed_groups, contact_pattern, differ, groups
-from limpet.cavity.find.union_search import detect, seal_necks, seal_tractions
+from limpet.cavity.find.union_search import bottlenecks, detect, seal_tractions
 from limpet.cavity.gas.atmosphere import Atmosphere
-from limpet.cavity.gas.exchange import Breath, breathe
-from limpet.cavity.gas.ledger import AirBook, Trapped
+from limpet.cavity.gas.exchange import AirExchange, exchange_air
+from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
 from limpet.cavity.gas.network import (
-    Feed,
-    Hose,
-    Tap,
+    HoseState,
+    Port,
+    PortFlow,
     after,
-    filled,
-    flowed,
-    from_cup,
-    opened,
+    after_flow,
+    at_ambient,
+    flow_from_cup,
+    ports_of_cavities,
     sensor,
-    served,
+    with_source_flow,
 )  # fmt: skip
-from limpet.cavity.gas.transfer import hand_on
+from limpet.cavity.gas.transfer import transfer_air
 from limpet.cavity.gas.vacuum_line import Flow
-from limpet.cavity.mesh import CavityMesh, Walls, needs_remesh, volume_and_gradient
-from limpet.cavity.seal.boundary import Ring, RingModel, count_parts, ring_vertices
-from limpet.cavity.seal.drained import without_emptied
-from limpet.cavity.seal.edge_seals import nearness_on_ridges
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, needs_remesh, volume_and_gradient
+from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, count_parts, ring_vertices
+from limpet.cavity.seal.drained import without_drained
+from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
 from limpet.cavity.seal.leak_paths import vertex_areas, vertex_loads
-from limpet.cavity.seal.proximity import TOUCHING, Nearness, nearness
+from limpet.cavity.seal.proximity import TOUCHING, VertexProximity, vertex_proximity
 from limpet.contact.contacts import Contacts
 from limpet.geometry.bvh import Tree
-from limpet.report import NOWHERE, CavityReport, GripperReport
+from limpet.report import NOWHERE, CavityReport, VacuumSensorReport
 
 Array = np.ndarray
 
@@ -54,33 +54,35 @@ class Finder(StrEnum):
 
 
 @dataclass(frozen=True)
-class CavityKeeper:
-    """The rules; the state is the AirBook that is handed in and out."""
+class CavitySet:
+    """The rules; the state is the AirLedger that is handed in and out."""
 
-    walls: Walls
+    surface: JoinedSurface
     trees: Sequence[Tree]  # kept fitted by contact detection
-    lead: Array  # (bodies,) of two bodies the one that leads more bears the contact ring
-    sealing: float  # [m]
-    ring: RingModel
+    master: Array  # (bodies,) of two bodies the one that leads more bears the contact ring
+    sealing_distance: float  # [m]
+    ring: SealBoundaryModel
     limit: float  # of bridging area before a cavity is remeshed
     every_step: bool
     atmosphere: Atmosphere
-    breaths: Sequence[Breath | None]  # of each body
-    otherwise: Breath  # of cavities between bodies without one
+    air_exchanges: Sequence[AirExchange | None]  # of each body
+    otherwise: AirExchange  # of cavities between bodies without one
     finder: Finder = Finder.UNION
     inner: Array | None = None  # (N,) bool, the vertices of named inner surfaces: the classifier's
-    taps: Sequence[Tap] = ()
+    ports: Sequence[Port] = ()
 
     def update(
-        self, book: AirBook, x: Array, contacts: Contacts, time: float, h: float, elastic: Array
-    ) -> tuple[AirBook, bool]:
+        self, book: AirLedger, x: Array, contacts: Contacts, time: float, h: float, elastic: Array
+    ) -> tuple[AirLedger, bool]:
         """Find, remesh and feed the cavities at x; also whether a union was run.
 
         time [s]: at the start of the step. elastic (bodies, 2): energy [J] and volume [m^3] of the
         soft bodies, if the limit of the pressure asks for it.
         """
         near = self._near(contacts, x)
-        group = groups(contacts, self.sealing, [c.mesh for c in book.cavities], len(self.lead))
+        group = groups(
+            contacts, self.sealing_distance, [c.mesh for c in book.cavities], len(self.master)
+        )
         pattern = self._pattern(near, book)
         if len(book.pattern) == 0:
             book = replace(book, pattern=np.zeros_like(pattern))
@@ -91,39 +93,43 @@ class CavityKeeper:
             book = replace(book, cavities=tuple(self._counted(c, near) for c in book.cavities))
             pattern = self._pattern(near, book)
         if remesh or alone.any():
-            seen = (due | alone)[self.walls.body]
+            seen = (due | alone)[self.surface.body]
             book = replace(book, pattern=np.where(seen, pattern, book.pattern))
-        necks = seal_necks(self.walls, near, self.sealing, [c.mesh for c in book.cavities])
+        paths = bottlenecks(
+            self.surface, near, self.sealing_distance, [c.mesh for c in book.cavities]
+        )
         measured = []
-        for c, (_, neck) in zip(book.cavities, necks):
+        for c, (_, bottleneck) in zip(book.cavities, paths):
             v, gradient = volume_and_gradient(c.mesh, x)
-            place = tuple(x[neck].tolist()) if neck >= 0 else NOWHERE
-            measured.append(replace(c, volume=v, gradient=gradient, seal_place=place))
-        seals = [Seal(gap, 0.0, 0.0) for gap, _ in necks]
+            place = tuple(x[bottleneck].tolist()) if bottleneck >= 0 else NOWHERE
+            measured.append(replace(c, volume=v, gradient=gradient, bottleneck=place))
+        seals = [Seal(gap, 0.0, 0.0) for gap, _ in paths]
         if self._asks_for_tractions:
             seals = self._seals(measured, seals, book.load, x, near, elastic)
-        if len(book.lines) != len(self.taps):  # they begin full of air
-            lines = tuple(filled(t.line, self.atmosphere) for t in self.taps)
+        if len(book.lines) != len(self.ports):  # they begin full of air
+            lines = tuple(at_ambient(t.hose, self.atmosphere) for t in self.ports)
             book = replace(book, lines=lines, created=book.created + sum(n.air for n in lines))
-        book = replace(book, lines=opened(self.taps, book.lines, time + h, self.atmosphere))
-        tap = served(self.taps, [(c.id, c.mesh, c.volume) for c in measured])
+        book = replace(
+            book, lines=with_source_flow(self.ports, book.lines, time + h, self.atmosphere)
+        )
+        port = ports_of_cavities(self.ports, [(c.id, c.mesh, c.volume) for c in measured])
         fed = tuple(
-            self._fed(c, seal, time, h, book.lines, tap.get(c.id))
+            self._with_exchange(c, seal, time, h, book.lines, port.get(c.id))
             for c, seal in zip(measured, seals)
         )
         leaked = book.leaked + sum(c.leaked for c in fed)
         return replace(book, cavities=fed, leaked=leaked), remesh
 
     def _seals(
-        self, cavities: Sequence[Trapped], seals: Sequence[Seal], load: Array, x: Array,
-        near: Nearness, elastic: Array,
+        self, cavities: Sequence[Cavity], seals: Sequence[Seal], load: Array, x: Array,
+        near: VertexProximity, elastic: Array,
     ) -> list[Seal]:  # fmt: skip
         """The seals with what they bear; their load is that of the last step."""
         meshes = [c.mesh for c in cavities]
         load = load if len(load) else np.zeros(len(x))
-        area = vertex_areas(self.walls.triangles, x)
+        area = vertex_areas(self.surface.triangles, x)
         traction = np.divide(load, area, out=np.zeros_like(load), where=area > 0.0)
-        paths = seal_tractions(self.walls, near, self.sealing, meshes, traction)
+        paths = seal_tractions(self.surface, near, self.sealing_distance, meshes, traction)
         loaded = []
         for c, mesh, seal, (largest, total) in zip(cavities, meshes, seals, paths):
             energy, room = elastic[np.unique(mesh.body)].sum(axis=0)
@@ -140,47 +146,55 @@ class CavityKeeper:
     @cached_property
     def _asks_for_tractions(self) -> bool:
         """Whether a limit or a leak depends on how the rings are pressed on."""
-        breaths = [b for b in self.breaths if b is not None]
+        air_exchanges = [b for b in self.air_exchanges if b is not None]
         limited = not isinstance(self.atmosphere.rule, ConstantLimit)
-        return limited or any(b.traction < np.inf for b in breaths)
+        return limited or any(b.traction < np.inf for b in air_exchanges)
 
-    def _fed(
-        self, c: Trapped, seal: Seal, time: float, h: float, lines: Sequence[Hose], tap: int | None
-    ) -> Trapped:
+    def _with_exchange(
+        self,
+        c: Cavity,
+        seal: Seal,
+        time: float,
+        h: float,
+        lines: Sequence[HoseState],
+        port: int | None,
+    ) -> Cavity:
         """The cavity after a step's breath, and the pressure that its seal holds.
 
         On a line what leaks and what is taken are balanced within the step: see `close`.
         """
-        breath, feed = self._breath(c.mesh), None
-        if tap is not None:
-            g = breath.conductance_at(seal.traction)
+        exchange, port_flow = self._breath(c.mesh), None
+        if port is not None:
+            g = exchange.conductance_at(seal.traction)
             least = -c.air / h  # a constant rate cannot take more than there is
-            leak = Flow(a=max(breath.leak, least) + g * self.atmosphere.pressure, b=g)
+            leak = Flow(a=max(exchange.leak, least) + g * self.atmosphere.pressure, b=g)
             rt = self.atmosphere.rt
-            feed = Feed(tap, from_cup(self.taps[tap].line, lines[tap], h, rt), leak)
-            breath = replace(breath, leak=0.0, conductance=0.0)
+            port_flow = PortFlow(
+                port, flow_from_cup(self.ports[port].hose, lines[port], h, rt), leak
+            )
+            exchange = replace(exchange, leak=0.0, conductance=0.0)
         room = c.gas.volume_at(c.pressure) if c.pressure > 0.0 and c.air > 0.0 else c.volume
-        breathed = breathe(
-            breath, c.gas, c.stored, room, seal.traction, self.atmosphere, time + h, h
+        breathed = exchange_air(
+            exchange, c.gas, c.stored, room, seal.traction, self.atmosphere, time + h, h
         )
         p_max = self.atmosphere.pressure + self.atmosphere.rule.overpressure_of(seal)
         return replace(
             c, gas=breathed.gas, stored=breathed.stored, leaked=breathed.leaked, seal=seal,
-            p_max=p_max, feed=feed,
+            p_max=p_max, port_flow=port_flow,
         )  # fmt: skip
 
-    def _breath(self, mesh: CavityMesh) -> Breath:
+    def _breath(self, mesh: CavityMesh) -> AirExchange:
         """That of the body that carries the ring; if it has none, of the first wall that has."""
         for body in (*mesh.rings[:, 0].tolist(), *np.unique(mesh.body).tolist()):
-            breath = self.breaths[body]
-            if breath is not None:
-                return breath
+            exchange = self.air_exchanges[body]
+            if exchange is not None:
+                return exchange
         return self.otherwise
 
     def close(
-        self, book: AirBook, pressures: Array, rates: Array, h: float,
+        self, book: AirLedger, pressures: Array, rates: Array, h: float,
         contacts: Contacts, normal_force: Array,
-    ) -> tuple[AirBook, tuple[CavityReport, ...]]:  # fmt: skip
+    ) -> tuple[AirLedger, tuple[CavityReport, ...]]:  # fmt: skip
         """Settle the step: P and V' of each cavity are known; at P_max air has left (P eq 13).
 
         contacts, normal_force (k,) [N]: of the step.
@@ -190,9 +204,9 @@ class CavityKeeper:
         for c, p, rate in zip(book.cavities, pressures, rates):
             end = float(c.volume + h * rate)
             gas, seeped = c.gas, 0.0
-            if c.feed is not None:
-                gas, seeped, taken = flowed(gas, c.feed, float(p), end, h)
-                drawn[c.feed.tap] = float(p), taken
+            if c.port_flow is not None:
+                gas, seeped, taken = after_flow(gas, c.port_flow, float(p), end, h)
+                drawn[c.port_flow.port] = float(p), taken
             before, leaked = gas.amount, leaked + seeped
             if p >= c.p_max * (1.0 - 1e-9):
                 gas = gas.with_less(min(gas.amount, gas.amount_at(float(p), end)))
@@ -212,20 +226,20 @@ class CavityKeeper:
                     stored=c.stored,
                     p_max=c.p_max,
                     seal_traction=c.seal.traction,
-                    margin=self.sealing - c.seal.gap,
-                    seal_place=c.seal_place,
+                    margin=self.sealing_distance - c.seal.gap,
+                    bottleneck=c.bottleneck,
                     area=self._area(c),
                 )
             )
         load = vertex_loads(
-            self.walls.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
-            self.walls.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
-            normal_force, len(self.walls.body),
+            self.surface.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
+            self.surface.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
+            normal_force, len(self.surface.body),
         )  # fmt: skip
         lines = []
-        for i, (tap, line) in enumerate(zip(self.taps, book.lines)):
+        for i, (port, line) in enumerate(zip(self.ports, book.lines)):
             p, out = drawn.get(i, (self.atmosphere.pressure, None))  # an open cup: the air around
-            lines.append(after(tap.line, line, p, out, h, self.atmosphere.rt))
+            lines.append(after(port.hose, line, p, out, h, self.atmosphere.rt))
         book = replace(
             book, cavities=tuple(cavities), vented=book.vented + vented, load=load,
             lines=tuple(lines),
@@ -234,44 +248,44 @@ class CavityKeeper:
         )  # fmt: skip
         return book, tuple(reports)
 
-    def _near(self, contacts: Contacts, x: Array) -> Nearness:
+    def _near(self, contacts: Contacts, x: Array) -> VertexProximity:
         if self.finder is Finder.CLASSIFIER:
-            return nearness_on_ridges(contacts, self.walls, self.sealing, x)
-        return nearness(contacts, self.walls)
+            return proximity_with_edge_seals(contacts, self.surface, self.sealing_distance, x)
+        return vertex_proximity(contacts, self.surface)
 
-    def grippers(self, book: AirBook, h: float) -> dict[str, GripperReport]:
+    def vacuum_sensors(self, book: AirLedger, h: float) -> dict[str, VacuumSensorReport]:
         """What the sensor of each line reads after a step."""
-        pairs = zip(self.taps, book.lines)
-        return {tap.name: sensor(tap, line, h, self.atmosphere) for tap, line in pairs}
+        pairs = zip(self.ports, book.lines)
+        return {port.name: sensor(port, line, h, self.atmosphere) for port, line in pairs}
 
-    def _area(self, c: Trapped) -> float:
+    def _area(self, c: Cavity) -> float:
         """|sum of dV/dx| [m^2] over the bodies that carry the ring."""
-        carried = c.gradient[np.isin(self.walls.body[c.mesh.support], c.mesh.rings[:, 0])]
+        carried = c.gradient[np.isin(self.surface.body[c.mesh.support], c.mesh.rings[:, 0])]
         return float(np.linalg.norm(carried.sum(axis=0)))
 
-    def _empty(self, c: Trapped) -> bool:
+    def _empty(self, c: Cavity) -> bool:
         """Whether its air, as it is in the atmosphere, is a film so thin that its walls touch."""
         if len(c.gradient) == 0:  # not measured yet: it was found just now
             return False
         return c.air * self.atmosphere.rt < TOUCHING * self._area(c) * self.atmosphere.pressure
 
-    def _pattern(self, near: Nearness, book: AirBook) -> Array:
+    def _pattern(self, near: VertexProximity, book: AirLedger) -> Array:
         known = [c.mesh for c in book.cavities]
-        return contact_pattern(self.walls, near, self.sealing, self.lead, known)
+        return contact_pattern(self.surface, near, self.sealing_distance, self.master, known)
 
-    def _counted(self, c: Trapped, near: Nearness) -> Trapped:
-        parts = count_parts(self.walls, near, self.sealing, c.mesh.interior)
+    def _counted(self, c: Cavity, near: VertexProximity) -> Cavity:
+        parts = count_parts(self.surface, near, self.sealing_distance, c.mesh.interior)
         return c if parts == c.parts else replace(c, parts=parts)
 
     def _due(
-        self, book: AirBook, x: Array, near: Nearness, pattern: Array, group: Array
+        self, book: AirLedger, x: Array, near: VertexProximity, pattern: Array, group: Array
     ) -> tuple[Array, Array]:
         """The bodies (n,) bool whose group is to be united anew (P 4.2), and those without one.
 
         Vertices inside a sealed cavity may touch and part as they like, as long as they do not cut
         it in parts; a ring may not change unnoticed, nor may a new ring form elsewhere. With
-        Ring.HISTORY a ring may change, and the mesh flattens, until its bridging triangles are too
-        large or the ring is open.
+        SealBoundary.HISTORY a ring may change, and the mesh flattens, until its bridging
+        triangles are too large or the ring is open.
         """
         alone = np.bincount(group, minlength=len(group))[group] == 1
         if self.every_step:
@@ -283,10 +297,10 @@ class CavityKeeper:
         for c in book.cavities:
             calm[c.mesh.interior] = True
             line = c.mesh.seal_line
-            if self.ring is Ring.HISTORY:
-                calm |= ring_vertices(self.walls, (pattern > 0) | (before > 0), line)
-                ((gap, _),) = seal_necks(self.walls, near, self.sealing, [c.mesh])
-                moved = gap >= self.sealing
+            if self.ring is SealBoundary.HISTORY:
+                calm |= ring_vertices(self.surface, (pattern > 0) | (before > 0), line)
+                ((gap, _),) = bottlenecks(self.surface, near, self.sealing_distance, [c.mesh])
+                moved = gap >= self.sealing_distance
             else:
                 # a ring that only the sealing distance closes need not touch: it may come and go
                 touched = bool((before[line] == 2).all())
@@ -299,21 +313,21 @@ class CavityKeeper:
                 or self._counted(c, near) is not c
             ):
                 stale.append(group[c.mesh.body[0]])
-        due = changed_groups(pattern, before, calm, self.walls.body, group)
+        due = changed_groups(pattern, before, calm, self.surface.body, group)
         due[stale] = True
         return due[group] & ~alone, alone
 
     def _remesh(
-        self, book: AirBook, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
-    ) -> AirBook:
+        self, book: AirLedger, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
+    ) -> AirLedger:
         """Unite the groups that are due, and hand on the air of their cavities."""
         for name in due:
             mine = [c for c in book.cavities if group[c.mesh.body[0]] == name]
             empty = [self._empty(c) for c in mine]
-            stay, meshes = without_emptied(self.walls, [c.mesh for c in mine], empty)
+            stay, meshes = without_drained(self.surface, [c.mesh for c in mine], empty)
             given = (
-                self.walls, x, contacts, self.sealing, self.ring,
-                meshes, self.trees, self.lead,
+                self.surface, x, contacts, self.sealing_distance, self.ring,
+                meshes, self.trees, self.master,
                 [mine[i].pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for i in stay],
                 np.flatnonzero(group == name).tolist(),
             )  # fmt: skip
@@ -322,8 +336,15 @@ class CavityKeeper:
             else:
                 found = detect(*given, POCKET)
             others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
-            book = hand_on(
-                book, mine, found.cavities, x, contacts, self.walls, self.sealing, self.atmosphere
+            book = transfer_air(
+                book,
+                mine,
+                found.cavities,
+                x,
+                contacts,
+                self.surface,
+                self.sealing_distance,
+                self.atmosphere,
             )
             cavities = sorted([*others, *book.cavities], key=lambda c: c.id)
             book = replace(book, cavities=tuple(cavities))

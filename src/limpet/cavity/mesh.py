@@ -18,7 +18,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Walls:
+class JoinedSurface:
     """The surfaces of all bodies, joined once; only positions change afterwards."""
 
     offset: Array  # (n + 1,) int32, first vertex of each body
@@ -30,14 +30,14 @@ class Walls:
     own_triangles: tuple[Array, ...]  # the triangles of each body, in its own numbering
 
 
-def join_walls(surfaces: Sequence[Surface]) -> Walls:
+def join_surfaces(surfaces: Sequence[Surface]) -> JoinedSurface:
     """Join the surfaces, in the order in which contacts number the bodies."""
     offset = np.cumsum([0] + [s.n_vertices for s in surfaces]).astype(np.int32)
     face_offset = np.cumsum([0] + [len(s.triangles) for s in surfaces]).astype(np.int32)
     starts = [np.zeros(1, dtype=np.int32)]
     for s in surfaces:
         starts.append(s.vertex_start[1:] + starts[-1][-1])
-    return Walls(
+    return JoinedSurface(
         offset=offset,
         face_offset=face_offset,
         triangles=np.concatenate([s.triangles + o for s, o in zip(surfaces, offset)]),

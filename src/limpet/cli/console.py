@@ -77,16 +77,16 @@ def print_summary(summary: Summary, folder: Path) -> None:
         "lowest pressure": shown(summary.min_pressure, "Pa", "no air was trapped"),
         "deepest penetration": f"{1e6 * summary.max_penetration:.3g} µm",
     }
-    if summary.watched and summary.min_pressure is None:
+    if summary.probes and summary.min_pressure is None:
         suction = {}
-    watched = {
+    probes = {
         name: f"{_watched(name, s.last)} at the end, {_watched(name, s.least)} to "
         f"{_watched(name, s.most)} on the way"
-        for name, s in summary.watched.items()
+        for name, s in summary.probes.items()
     }
     lines = {
         **suction,
-        **watched,
+        **probes,
         "converged": f"{summary.converged_steps} of {summary.steps} steps",
         "simulated": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
         "time per step": f"{summary.ms_per_step:.3g} ms",

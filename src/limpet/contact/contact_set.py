@@ -38,7 +38,7 @@ def _speeds(first_a, vertices_a, weights_a, first_b, vertices_b, weights_b, norm
 
 
 @dataclass(frozen=True)
-class ContactKeeper:
+class ContactSet:
     """The pairs of bodies that may touch, and how near counts."""
 
     colliders: Sequence[Collider]
@@ -62,7 +62,7 @@ class ContactKeeper:
             alarm = [self.alarm + reach] * len(self.pairs)
         return detect(self.colliders, where, self.pairs, alarm, facing=reach is None)
 
-    def effective(self, contacts: Contacts) -> Contacts:
+    def filtered(self, contacts: Contacts) -> Contacts:
         """The contacts that can carry a force: at least one of the two bodies gives way."""
         moves = self.movable[contacts.body_a] | self.movable[contacts.body_b]
         return contacts if moves.all() else contacts.take(moves)
@@ -71,13 +71,13 @@ class ContactKeeper:
         """(k,) [m] once all vertices have moved by h v."""
         return contacts.gap + h * self._opening(contacts, v)
 
-    def soon(self, contacts: Contacts, v: Array, h: float) -> Array:
+    def predicted(self, contacts: Contacts, v: Array, h: float) -> Array:
         """(k,) bool: whether a contact touches within h, or nearly, if the velocities stay."""
         if self.every:
             return np.ones(len(contacts), bool)
         return ~(np.minimum(contacts.gap, self.gaps_after(contacts, v, h)) >= SOON)  # nor a NaN
 
-    def late(self, contacts: Contacts, solved: Array, v: Array, h: float) -> Array:
+    def violated(self, contacts: Contacts, solved: Array, v: Array, h: float) -> Array:
         """(k,) bool: contacts to be solved for as well, as one of them would close with v."""
         gaps = self.gaps_after(contacts, v, h)
         if not np.any(gaps[~solved] < -CLOSED):

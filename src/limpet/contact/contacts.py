@@ -97,7 +97,7 @@ def contact_keys(contacts: Contacts, offset: Array) -> Array:
 
 
 @njit(cache=True)
-def grown(array: Array) -> Array:
+def doubled(array: Array) -> Array:
     """Twice the room."""
     return np.concatenate((array, np.empty_like(array)))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from limpet.contact.collider import Edges, Shape
-from limpet.contact.contacts import EDGE_EDGE, grown, store
+from limpet.contact.contacts import EDGE_EDGE, doubled, store
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, Tree, nearest, triangle_pairs
 from limpet.geometry.distance import (
     Adjacency,
@@ -220,7 +220,7 @@ def edge_rows(
                     if max(p_out, q_out) > -SHALLOW * gap:
                         continue
                 if found == len(index):
-                    index, value = grown(index), grown(value)
+                    index, value = doubled(index), doubled(value)
                 _store(index, value, found, e, shape_x, s, f, shape_y, t, n, gap)
                 found += 1
     return index[:found], value[:found]

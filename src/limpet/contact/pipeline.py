@@ -13,7 +13,7 @@ import numpy as np
 from limpet.contact.collider import Collider
 from limpet.contact.contacts import Contacts
 from limpet.contact.detect import closing_speeds, collider, detect
-from limpet.contact.primitive_pairs import FormPairs, Parts, touches_on_forms
+from limpet.contact.primitive_pairs import BodyKinematics, PrimitivePairs, touches_on_forms
 from limpet.contact.primitives import BALL, HALF_SPACE, Primitive, box_round
 from limpet.contact.sheet_pairs import Side, sheet_touches
 from limpet.contact.sheets import Sheet, sheet_of
@@ -26,7 +26,7 @@ RIM = 0.2  # of the margin: so near to an edge a vertex lies on the face
 
 
 @dataclass(frozen=True)
-class Part:
+class CollisionBody:
     """What is seen of one body."""
 
     name: str
@@ -37,42 +37,44 @@ class Part:
     closed: bool  # they enclose a volume
     shape: Primitive | None  # that stands for them
     thickness: float  # [m] of a sheet, all round its triangles
-    itself: bool  # a sheet that may touch itself
+    self_collision: bool  # a sheet that may touch itself
 
 
 @dataclass(frozen=True)
-class Place:
+class Kinematics:
     """Where a part is, and how it moves."""
 
     x: Array  # (n, 3) [m] its vertices; of a ball its centre
     v: Array  # (n, 3) [m/s]
     centre: Array  # (3,) of a rigid body
-    turn: Array  # (3, 3)
+    rotation: Array  # (3, 3)
     motion: Array  # (6,)
 
 
 @dataclass(frozen=True)
-class Scout:
+class CollisionPipeline:
     """All parts of a world."""
 
-    parts: Sequence[Part]
+    parts: Sequence[CollisionBody]
     friction: Callable[[str, str], float]
     continuous: bool  # sheets: look along the way of each vertex
     surfaces: list[tuple[int, int]]  # pairs seen by `detect`
     meshes: list[tuple[int, int, int]]  # pairs with a sheet, and their numbers
-    forms: FormPairs | None  # vertices and closed forms
+    forms: PrimitivePairs | None  # vertices and closed forms
     colliders: dict[int, Collider]  # of the parts in `surfaces`
     sheets: dict[int, Sheet]  # of those in `meshes`
 
     @staticmethod
     def of(
-        parts: Sequence[Part], places: Sequence[Place], friction: Callable[[str, str], float],
+        parts: Sequence[CollisionBody],
+        places: Sequence[Kinematics],
+        friction: Callable[[str, str], float],
         continuous: bool = False,
-    ) -> Scout:  # fmt: skip
+    ) -> CollisionPipeline:
         surfaces: list[tuple[int, int]] = []
         pairs: list[tuple[int, int]] = []
         for i, part in enumerate(parts):
-            if not part.closed and part.itself:
+            if not part.closed and part.self_collision:
                 pairs.append((i, i))
             for j, other in enumerate(parts[:i]):
                 if not (part.movable or other.movable):
@@ -87,14 +89,14 @@ class Scout:
 
         seen = sorted({i for pair in surfaces for i in pair})
         met = sorted({i for a, b, _ in meshes for i in (a, b) if parts[i].shape is None})
-        return Scout(
+        return CollisionPipeline(
             parts, friction, continuous, surfaces, meshes,
             _form_pairs(parts, forms, friction) if forms else None,
             {i: _collider(parts[i], places[i].x) for i in seen},
             {i: sheet_of(parts[i].triangles, places[i].x) for i in met},
         )  # fmt: skip
 
-    def find(self, places: Sequence[Place], h: float, margin: float) -> Touches:
+    def find(self, places: Sequence[Kinematics], h: float, margin: float) -> Touches:
         """All places that come within `margin` [m] within h."""
         found, sides = [], self._sides(places, h)
         for a, b, number in self.meshes:
@@ -110,7 +112,7 @@ class Scout:
     def _mu(self, a: int, b: int) -> float:
         return self.friction(self.parts[a].name, self.parts[b].name)
 
-    def _sides(self, places: Sequence[Place], h: float) -> dict[int, Side]:
+    def _sides(self, places: Sequence[Kinematics], h: float) -> dict[int, Side]:
         """The meshes that sheets may meet, covering the step."""
         out = {}
         for i, sheet in self.sheets.items():
@@ -126,7 +128,7 @@ class Scout:
             continuous=self.continuous,
         )  # fmt: skip
 
-    def _surfaces(self, places: Sequence[Place], h: float, margin: float) -> Touches:
+    def _surfaces(self, places: Sequence[Kinematics], h: float, margin: float) -> Touches:
         close = _may_meet(places, self.surfaces, margin, h)
         if not close:
             return Touches.none()
@@ -148,13 +150,15 @@ class Scout:
 
 
 def _form_pairs(
-    parts: Sequence[Part], pairs: list[tuple[int, int, int]], friction: Callable[[str, str], float]
-) -> FormPairs:
+    parts: Sequence[CollisionBody],
+    pairs: list[tuple[int, int, int]],
+    friction: Callable[[str, str], float],
+) -> PrimitivePairs:
     """Those among rigid bodies first: they are solved apart."""
     pairs = sorted(pairs, key=lambda p: parts[p[0]].rigid < 0)
     ones, twos = [parts[a] for a, _, _ in pairs], [parts[b] for _, b, _ in pairs]
     shapes = [p.shape for p in twos if p.shape is not None]
-    return FormPairs(
+    return PrimitivePairs(
         one=np.array([a for a, _, _ in pairs]),
         two=np.array([b for _, b, _ in pairs]),
         rigid=np.array([[p.rigid, q.rigid] for p, q in zip(ones, twos)], np.int32),
@@ -168,12 +172,12 @@ def _form_pairs(
     )
 
 
-def _collider(part: Part, x: Array) -> Collider:
+def _collider(part: CollisionBody, x: Array) -> Collider:
     return collider(surface_topology(part.triangles, len(x)), x, part.rigid >= 0)
 
 
 def _may_meet(
-    places: Sequence[Place], pairs: Sequence[tuple[int, int]], margin: float, h: float
+    places: Sequence[Kinematics], pairs: Sequence[tuple[int, int]], margin: float, h: float
 ) -> list[tuple[int, int]]:
     """Those whose boxes come within `margin` if each goes as fast as the fastest of its vertices.
 
@@ -191,24 +195,24 @@ def _may_meet(
     return [(a, b) for a, b in pairs if not apart(a, b)]
 
 
-def _round(part: Part) -> float:
+def _round(part: CollisionBody) -> float:
     """[m] Its radius if it is a ball: a point with that round it."""
     ball = part.shape is not None and part.shape.kind == BALL
     return float(part.shape.size[0]) if ball else 0.0  # type: ignore[union-attr]
 
 
-def _joined(places: Sequence[Place]) -> Parts:
+def _joined(places: Sequence[Kinematics]) -> BodyKinematics:
     n = len(places)
-    start, centre, turn = np.zeros(n + 1, np.int64), np.empty((n, 3)), np.empty((n, 3, 3))
+    start, centre, rotation = np.zeros(n + 1, np.int64), np.empty((n, 3)), np.empty((n, 3, 3))
     motion = np.empty((n, 6))
     for i, p in enumerate(places):
         start[i + 1] = start[i] + len(p.x)
-        centre[i], turn[i], motion[i] = p.centre, p.turn, p.motion
+        centre[i], rotation[i], motion[i] = p.centre, p.rotation, p.motion
     x, v = np.concatenate([p.x for p in places]), np.concatenate([p.v for p in places])
-    return Parts(start, x, v, centre, turn, motion)
+    return BodyKinematics(start, x, v, centre, rotation, motion)
 
 
-def _soon(c: Contacts, places: Sequence[Place], seen: list[int], h: float, margin: float):
+def _soon(c: Contacts, places: Sequence[Kinematics], seen: list[int], h: float, margin: float):
     """Those that come within the margin at the present velocities."""
     v = np.concatenate([places[i].v for i in seen])
     offset = np.cumsum([0] + [len(places[i].x) for i in seen])
@@ -218,7 +222,7 @@ def _soon(c: Contacts, places: Sequence[Place], seen: list[int], h: float, margi
     return c.take(c.gap + h * np.minimum(closing, 0.0) <= margin)
 
 
-def _rank(part: Part) -> int:
+def _rank(part: CollisionBody) -> int:
     """Which side a part is of a pair: sheets, volumes, balls, rigid surfaces, closed forms."""
     if not part.closed:
         return 0

@@ -14,7 +14,7 @@ from limpet.contact.touches import Touches
 Array = np.ndarray
 
 
-class FormPairs(NamedTuple):
+class PrimitivePairs(NamedTuple):
     """p pairs of a body that is looked at by its vertices, and one with a form."""
 
     one: Array  # (p,) its number among the parts
@@ -29,19 +29,19 @@ class FormPairs(NamedTuple):
     number: Array  # (p,) that keys are made of
 
 
-class Parts(NamedTuple):
+class BodyKinematics(NamedTuple):
     """Where all parts are, and how they move."""
 
     start: Array  # (parts + 1,): vertices of part i are start[i]:start[i+1]
     x: Array  # (n, 3) [m]
     v: Array  # (n, 3) [m/s]
     centre: Array  # (parts, 3) [m] of the rigid ones
-    turn: Array  # (parts, 3, 3)
+    rotation: Array  # (parts, 3, 3)
     motion: Array  # (parts, 6) [m/s, rad/s]
 
 
 @njit(cache=True, error_model="numpy")
-def _touches(of: FormPairs, at: Parts, margin: float, h: float) -> tuple[Array, ...]:
+def _touches(of: PrimitivePairs, at: BodyKinematics, margin: float, h: float) -> tuple[Array, ...]:
     """The fields of `Touches`."""
     parts = len(at.start) - 1
     middle, half, fast = np.empty((parts, 3)), np.empty((parts, 3)), np.empty(parts)
@@ -58,7 +58,7 @@ def _touches(of: FormPairs, at: Parts, margin: float, h: float) -> tuple[Array, 
         reach = h * fast[a] if of.rigid[p, 0] < 0 else 0.0
         end[p + 1] = near_form(
             at.x, at.v, at.start[a], at.start[a + 1], of.kind[p], of.size[p], of.axis[p],
-            at.centre[b], at.turn[b], at.motion[b], of.thickness[p], margin, h, reach,
+            at.centre[b], at.rotation[b], at.motion[b], of.thickness[p], margin, h, reach,
             (middle[a], half[a], fast[a]), index, gap, normal, end[p],
         )  # fmt: skip
     k = end[-1]
@@ -85,6 +85,6 @@ def _touches(of: FormPairs, at: Parts, margin: float, h: float) -> tuple[Array, 
     )  # fmt: skip
 
 
-def touches_on_forms(pairs: FormPairs, at: Parts, margin: float, h: float) -> Touches:
+def touches_on_forms(pairs: PrimitivePairs, at: BodyKinematics, margin: float, h: float) -> Touches:
     """Vertices that come within `margin` [m] of a form within h, pair after pair."""
     return Touches(*_touches(pairs, at, margin, h))

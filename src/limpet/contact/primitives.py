@@ -143,7 +143,7 @@ def no_nearer(kind: int, size: Array, axis: Array, d: Array, half: Array) -> flo
 @njit(cache=True, error_model="numpy")
 def near_form(
     x: Array, v: Array, first: int, last: int, kind: int, size: Array, axis: Array, centre: Array,
-    turn: Array, motion: Array, thickness: float, margin: float, h: float, reach: float,
+    rotation: Array, motion: Array, thickness: float, margin: float, h: float, reach: float,
     box: tuple[Array, Array, float], index: Array, gap: Array, normal: Array, found: int,
 ) -> int:  # fmt: skip
     """Write those of the vertices first:last that come within the margin, from row `found` on.
@@ -157,8 +157,12 @@ def near_form(
     far = np.sqrt(d @ d) + np.sqrt(half @ half)
     fast += np.sqrt(motion[:3] @ motion[:3]) + far * np.sqrt(motion[3:] @ motion[3:])
     for a in range(3):  # in the shape's frame, with a box along its axes round the box
-        own[a] = turn[0, a] * d[0] + turn[1, a] * d[1] + turn[2, a] * d[2]
-        n[a] = abs(turn[0, a]) * half[0] + abs(turn[1, a]) * half[1] + abs(turn[2, a]) * half[2]
+        own[a] = rotation[0, a] * d[0] + rotation[1, a] * d[1] + rotation[2, a] * d[2]
+        n[a] = (
+            abs(rotation[0, a]) * half[0]
+            + abs(rotation[1, a]) * half[1]
+            + abs(rotation[2, a]) * half[2]
+        )
     most = max(h * fast, reach)  # that any may come nearer
     if no_nearer(kind, size, axis, own, n) - thickness - most > margin:
         return found  # none of them can be there
@@ -166,13 +170,13 @@ def near_form(
         for a in range(3):
             d[a] = x[i, a] - centre[a]
         for a in range(3):
-            own[a] = turn[0, a] * d[0] + turn[1, a] * d[1] + turn[2, a] * d[2]
+            own[a] = rotation[0, a] * d[0] + rotation[1, a] * d[1] + rotation[2, a] * d[2]
         off = signed_distance(kind, size, axis, own, n)
         if off - thickness - most > margin:
             continue
         n0, n1, n2 = n[0], n[1], n[2]
         for a in range(3):
-            n[a] = turn[a, 0] * n0 + turn[a, 1] * n1 + turn[a, 2] * n2
+            n[a] = rotation[a, 0] * n0 + rotation[a, 1] * n1 + rotation[a, 2] * n2
         u0 = v[i, 0] - motion[0] - motion[4] * d[2] + motion[5] * d[1]
         u1 = v[i, 1] - motion[1] - motion[5] * d[0] + motion[3] * d[2]
         u2 = v[i, 2] - motion[2] - motion[3] * d[1] + motion[4] * d[0]
@@ -188,14 +192,14 @@ def near_form(
 
 @njit(cache=True, error_model="numpy")
 def _near(
-    x: Array, v: Array, kind: int, size: Array, axis: Array, centre: Array, turn: Array,
+    x: Array, v: Array, kind: int, size: Array, axis: Array, centre: Array, rotation: Array,
     motion: Array, thickness: float, margin: float, h: float, reach: float,
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     n, middle, half = len(x), np.empty(3), np.empty(3)
     index, gap, normal = np.empty(n, np.int32), np.empty(n), np.empty((n, 3))
     fast = box_round(x, v, 0, n, middle, half)
     k = near_form(
-        x, v, 0, n, kind, size, axis, centre, turn, motion, thickness, margin, h, reach,
+        x, v, 0, n, kind, size, axis, centre, rotation, motion, thickness, margin, h, reach,
         (middle, half, fast), index, gap, normal, 0,
     )  # fmt: skip
     return index[:k], gap[:k], normal[:k], x[index[:k]]
@@ -206,7 +210,7 @@ def vertices_near(
     v: Array,
     shape: Primitive,
     centre: Array,
-    turn: Array,
+    rotation: Array,
     motion: Array,
     thickness: float,
     margin: float,
@@ -220,4 +224,4 @@ def vertices_near(
     velocity. Returns vertex, gap, normal and point of each.
     """
     form = shape.kind, shape.size, shape.axis
-    return _near(x, v, *form, centre, turn, motion, thickness, margin, h, reach)
+    return _near(x, v, *form, centre, rotation, motion, thickness, margin, h, reach)

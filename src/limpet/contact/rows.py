@@ -9,8 +9,8 @@ from numba import njit
 
 from limpet.contact.contacts import Contacts
 from limpet.dynamics.body import Rows
-from limpet.pressure_field.patch_set import Carried
-from limpet.rigid.joints import Ties, tie_rows
+from limpet.pressure_field.patch_set import FramePoints
+from limpet.rigid.joints import Joints, joint_rows
 
 Array = np.ndarray
 
@@ -93,7 +93,7 @@ def _carried_rows(first_a, weights_a, first_b, weights_b, normal, tangent, other
     return start, vertex, vector
 
 
-def patch_rows(a: Carried, b: Carried, normal: Array) -> PatchRows:
+def patch_rows(a: FramePoints, b: FramePoints, normal: Array) -> PatchRows:
     """3 m rows over global vertices: the velocity of points on a less that of the same on b."""
     first, second = tangents(normal)
     return _carried_rows(a.first, a.weights, b.first, b.weights, normal, first, second)
@@ -111,7 +111,7 @@ def stack_rows(
     contacts: Contacts,
     patches: PatchRows,
     cavities: Sequence[tuple[Array, Array]],
-    ties: Ties,
+    joints: Joints,
     x: Array,
 ) -> tuple[Rows, Array]:
     """H over all surface vertices: contacts, patches, a row a cavity, ties; and gaps (r,) [m].
@@ -133,8 +133,8 @@ def stack_rows(
         vectors.append(gradient)
     gaps = [np.zeros(3 * len(contacts) + len(own_start) - 1 + len(cavities))]
     gaps[0][: 3 * len(contacts) : 3] = contacts.gap
-    if len(ties):
-        start, vertex, vector, gap = tie_rows(ties, x)
+    if len(joints):
+        start, vertex, vector, gap = joint_rows(joints, x)
         starts.append(_last(starts) + start[1:])
         vertices.append(vertex)
         vectors.append(vector)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.contact.contacts import grown
+from limpet.contact.contacts import doubled
 from limpet.contact.continuous import time_of_impact
 from limpet.geometry.bvh import DEPTH, Tree, build_tree
 from limpet.geometry.distance import (
@@ -222,7 +222,7 @@ def vertices_on_faces(
             if faces[slot] < 0:
                 continue
             if found == len(index):
-                index, value = grown(index), grown(value)
+                index, value = doubled(index), doubled(value)
             index[found, 0], index[found, 1] = i, faces[slot]
             for k in range(3):
                 index[found, 2 + k] = triangles[faces[slot], k]
@@ -282,7 +282,7 @@ def edges_on_edges(
                 if gap + come > margin:
                     continue
                 if found == len(index):
-                    index, value = grown(index), grown(value)
+                    index, value = doubled(index), doubled(value)
                 index[found, 0], index[found, 1] = i, j
                 index[found, 2], index[found, 3] = a, b
                 value[found, 0], value[found, 1], value[found, 2] = s, t, gap

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from limpet.contact.collider import Shape
-from limpet.contact.contacts import FACE_VERTEX, VERTEX_FACE, Corners, grown, store
+from limpet.contact.contacts import FACE_VERTEX, VERTEX_FACE, Corners, doubled, store
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, Tree, box_distance2, nearest
 from limpet.geometry.distance import (
     FACE,
@@ -183,7 +183,7 @@ def vertex_rows(
         if t < 0 or (kind == FACE_VERTEX and feature == VERTEX):
             continue
         if found == len(index):
-            index, value = grown(index), grown(value)
+            index, value = doubled(index), doubled(value)
         at, weights = _corners(t, u, v, w, triangles)
         if kind == VERTEX_FACE:
             store(index, value, found, kind, (i, i, i), one, at, weights, n, gap)

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numba import njit
 
-from limpet.linalg.reduced_compliance import Reduced
+from limpet.linalg.reduced_compliance import ReducedCompliance
 
 Array = np.ndarray
 
@@ -29,29 +29,29 @@ class Body(Protocol):
     """A body integrates itself, answers for its compliance, and takes impulses. Nothing else."""
 
     name: str
-    n_surface: int  # vertices of its collision surface
+    n_points: int  # vertices of its collision surface
     mass: float  # [kg]
     mass_damping: float  # [1/s] drag on its momentum
     movable: bool  # whether impulses change its velocity at all
 
-    def surface_positions(self) -> Array:
-        """(n_surface, 3) [m], world frame."""
+    def positions(self) -> Array:
+        """(n_points, 3) [m], world frame."""
         ...
 
-    def surface_velocities(self) -> Array:
-        """(n_surface, 3) [m/s] of the velocity last computed."""
+    def velocities(self) -> Array:
+        """(n_points, 3) [m/s] of the velocity last computed."""
         ...
 
-    def free_velocity(self, h: float, gravity: Array, time: float) -> None:
+    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> None:
         """Integrate the velocity over h as if the body were alone (P eq 1)."""
         ...
 
-    def compliance(self, rows: Rows) -> Reduced:
+    def compliance(self, rows: Rows) -> ReducedCompliance:
         """H A^-1 H^T (r, r) for rows over its own surface vertices (P eq 7, 10), as B S B^T."""
         ...
 
-    def apply(self, impulse: Array) -> None:
-        """Velocity <- free velocity + A^-1 J^T impulse; impulse (n_surface, 3) [N s] (P eq 3)."""
+    def apply_impulse(self, impulse: Array) -> None:
+        """Velocity <- free velocity + A^-1 J^T impulse; impulse (n_points, 3) [N s] (P eq 3)."""
         ...
 
     def advance(self, h: float) -> None:
@@ -62,7 +62,7 @@ class Body(Protocol):
         """(3,) [kg m/s]"""
         ...
 
-    def drive_force(self, h: float) -> Array:
+    def reaction(self, h: float) -> Array:
         """(6,) [N, N m] the wrench that its drive or fixture exerted over the last step."""
         ...
 

@@ -11,7 +11,7 @@ import numpy as np
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_matrix
 
-__all__ = ["Motion", "Path", "Turn", "path", "turn"]  # as limpet.motion
+__all__ = ["Motion", "Path", "Rotation", "path", "rotation"]  # as limpet.motion
 
 Array = np.ndarray
 
@@ -25,8 +25,8 @@ class Motion(ABC):
 
     def place(self, points: Array, time: float) -> Array:
         """Where points that stand at `points` at rest are at `time`."""
-        turn, shift = self.pose(time)
-        return points @ turn.T + shift
+        rotation, shift = self.pose(time)
+        return points @ rotation.T + shift
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def path(
 
 
 @dataclass(frozen=True)
-class Turn(Motion):
+class Rotation(Motion):
     """Rotation about a fixed axis, even between given times."""
 
     times: Array  # (k,) [s], rising
@@ -78,15 +78,15 @@ class Turn(Motion):
     centre: Array  # (3,) [m] a point of the axis
 
     def pose(self, time: float) -> tuple[Array, Array]:
-        turn = rotation_matrix(self.axis, float(np.interp(time, self.times, self.angles)))
-        return turn, self.centre - turn @ self.centre
+        rotation = rotation_matrix(self.axis, float(np.interp(time, self.times, self.angles)))
+        return rotation, self.centre - rotation @ self.centre
 
 
-def turn(
+def rotation(
     stations: Sequence[tuple[float, float]],
     axis: Sequence[float] | Array = (0.0, 0.0, 1.0),
     centre: Sequence[float] | Array = (0.0, 0.0, 0.0),
-) -> Turn:
+) -> Rotation:
     """Stations (time [s], angle [rad] about `axis` through `centre` [m])."""
     if len(stations) == 0:
         raise LimpetError("motion turn is empty: give at least one (time, angle)")
@@ -99,7 +99,7 @@ def turn(
         raise LimpetError(f"motion turn centre {centre}: expected three finite numbers [m]")
     if not np.all(np.isfinite(angles)):
         raise LimpetError(f"motion turn angles {angles.tolist()}: expected finite numbers")
-    return Turn(times, angles, about, point)
+    return Rotation(times, angles, about, point)
 
 
 def rising_times(label: str, values: Sequence[float]) -> Array:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.cavity.cavity_set import CavityKeeper
-from limpet.cavity.gas.ledger import AirBook, Trapped
-from limpet.cavity.mesh import Walls
+from limpet.cavity.cavity_set import CavitySet
+from limpet.cavity.gas.ledger import AirLedger, Cavity
+from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.contact.collider import Collider
 from limpet.contact.contacts import Contacts
@@ -18,9 +18,9 @@ from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import RigidShape
 from limpet.model.world import World
 from limpet.particles.body import ParticleBody
-from limpet.particles.coupling import Guests
-from limpet.pressure_field.patch_set import FieldKeeper, Met
-from limpet.pressure_field.patches import Patches
+from limpet.particles.coupling import ParticleCoupling
+from limpet.pressure_field.patch_set import ContactPatches, PatchSet
+from limpet.pressure_field.patches import QuadraturePoints
 from limpet.pressure_field.surface import ContactSurface, joined_triangles
 from limpet.report import SectionFrame
 from limpet.rigid.rigid_body import RigidBody
@@ -34,40 +34,42 @@ class Snapshot:
     """What can be seen of a moment, by the vertices of all collision surfaces joined."""
 
     positions: Array  # (n, 3) [m]
-    walls: Walls  # topology of the surfaces
+    surface: JoinedSurface  # topology of the surfaces
     contacts: Contacts  # that the last step was solved for
     forces: Array  # (k, 3) [N] of these, on their first body
     contact_points: Array  # (k, 3) [m]
-    patches: Patches  # of pressure fields, where they were
+    patches: QuadraturePoints  # of pressure fields, where they were
     patch_forces: Array  # (m, 3) [N] on their first body
     near: Contacts  # within the alarm distance now
-    cavities: tuple[Trapped, ...]  # each with its mesh, air and pressure
+    cavities: tuple[Cavity, ...]  # each with its mesh, air and pressure
     surfaces: tuple[ContactSurface, ...]  # on which pressure fields met as the last step began
-    swept: tuple[Array, Array]  # (m, 3) [m] where swept bodies press, (m, 3) [N] on the first
+    particle_contacts: tuple[
+        Array, Array
+    ]  # (m, 3) [m] where particle bodies press, (m, 3) [N] on the first
 
     @property
     def other_forces(self) -> tuple[Array, Array]:
         """(m, 3) [m], (m, 3) [N]: where bodies press otherwise than by `contacts`."""
-        points, forces = self.swept
+        points, forces = self.particle_contacts
         return np.vstack([self.patches.point, points]), np.vstack([self.patch_forces, forces])
 
 
-class Views(ABC):
+class Observation(ABC):
     """The part of a Simulation that is looked at."""
 
     world: World
     time: float  # [s]
     bodies: list[Present]
-    offset: Array  # (bodies + 1,) where each body's vertices begin
+    first_point: Array  # (bodies + 1,) where each body's vertices begin
     _own: list[SoftBody | RigidBody]
-    _guests: Guests
+    _guests: ParticleCoupling
     _colliders: list[Collider]
-    _cavities: CavityKeeper
-    _fields: FieldKeeper
-    _air: AirBook
+    _cavities: CavitySet
+    _fields: PatchSet
+    _air: AirLedger
     _contacts: Contacts
     _forces: Array
-    _met: Met
+    _met: ContactPatches
     _patch_forces: Array
     _ahead: tuple[Array, Contacts] | None
 
@@ -92,21 +94,23 @@ class Views(ABC):
         surfaces = [c.surface for c, collides in zip(self._colliders, solid) if collides]
         return sum(int(np.count_nonzero(np.diff(s.vertex_start))) for s in surfaces)
 
-    def watched(self) -> dict[str, float]:
+    def probes(self) -> dict[str, float]:
         """What World.watch asked for, now: places [m], volumes as a share of that at rest."""
         bodies = {b.name: b for b in self.bodies}
         values: list[float] = []
         soft: dict[str, SoftBody] = {}
-        for region in self.world.watched.values():
+        for region in self.world.probes.values():
             body = bodies[region.body]
             if isinstance(body, SoftBody):
                 assert region.name is not None
-                values += body.positions()[body.shape.region(region.name)].mean(axis=0).tolist()
+                values += (
+                    body.node_positions()[body.shape.region(region.name)].mean(axis=0).tolist()
+                )
                 soft[body.name] = body
             else:
                 values += body.centre.tolist()
         values += [b.fem.volume_of(b.x) / b.fem.volume for b in soft.values()]
-        return dict(zip(self.world.watched_columns(), values))
+        return dict(zip(self.world.probe_columns(), values))
 
     def shape(self, name: str) -> RigidShape:
         """The surface of a body as it is now: for shapes.save_mesh, or to compare (hausdorff)."""
@@ -122,13 +126,13 @@ class Views(ABC):
             self._ahead = self._detect()
         x, near = self._ahead
         c = self._contacts
-        carried = x[self.offset[c.body_a][:, None] + c.vertices_a]
+        carried = x[self.first_point[c.body_a][:, None] + c.vertices_a]
         return Snapshot(
-            positions=x, walls=self._cavities.walls, contacts=c, near=near, forces=self._forces,
+            positions=x, surface=self._cavities.surface, contacts=c, near=near, forces=self._forces,
             contact_points=np.einsum("kj,kji->ki", c.weights_a, carried),
             cavities=self._air.cavities,
             patches=self._met.patches, patch_forces=self._patch_forces,
-            surfaces=self._met.surfaces, swept=self._guests.engine.pressing(),
+            surfaces=self._met.surfaces, particle_contacts=self._guests.engine.pressing(),
         )  # fmt: skip
 
     def section_frame(self, label: str) -> SectionFrame:
@@ -139,7 +143,7 @@ class Views(ABC):
                 visual = body.visual
                 bodies.append((body.name, visual.positions(body.x), visual.triangles))
             else:
-                bodies.append((body.name, body.surface_positions(), body.triangles))
+                bodies.append((body.name, body.positions(), body.triangles))
         now = self.snapshot()
         x, (points, forces) = now.positions, now.other_forces
         largest = max(self._air.cavities, key=lambda t: t.volume, default=None)

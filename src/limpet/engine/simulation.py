@@ -9,31 +9,31 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from limpet.cavity.cavity_set import CavityKeeper, Finder
-from limpet.cavity.gas.exchange import Breath
-from limpet.cavity.gas.ledger import AirBook
+from limpet.cavity.cavity_set import CavitySet, Finder
+from limpet.cavity.gas.exchange import AirExchange
+from limpet.cavity.gas.ledger import AirLedger
 from limpet.cavity.gas.limit import ElasticEnergy
-from limpet.cavity.gas.network import Tap
-from limpet.cavity.mesh import join_walls
+from limpet.cavity.gas.network import Port
+from limpet.cavity.mesh import join_surfaces
 from limpet.clock import Clock
-from limpet.contact.contact_set import ContactKeeper
+from limpet.contact.contact_set import ContactSet
 from limpet.contact.contacts import EDGE_EDGE, Contacts
 from limpet.contact.detect import collider
 from limpet.contact.rows import contact_forces, patch_rows
 from limpet.engine.control import Controls
-from limpet.engine.observation import Present, Views
+from limpet.engine.observation import Observation, Present
 from limpet.errors import DivergedError, LimpetError, require_positive, suggest
-from limpet.fem.attachments import Carriers
+from limpet.fem.attachments import Attachments
 from limpet.fem.soft_body import SoftBody
 from limpet.model.settings import Settings
 from limpet.model.world import World
 from limpet.particles.body import ParticleBody
-from limpet.particles.coupling import Guests
-from limpet.particles.system import ConstrainedState
-from limpet.pressure_field.patch_set import FieldKeeper, Met
+from limpet.particles.coupling import ParticleCoupling
+from limpet.particles.system import ParticleState
+from limpet.pressure_field.patch_set import ContactPatches, PatchSet
 from limpet.report import CavityReport, StepReport
-from limpet.solver.constraint_solver import Answer, Between, Response
-from limpet.solver.warm_start import Memory
+from limpet.solver.constraint_solver import Between, ConstraintSolver, StepSolution
+from limpet.solver.warm_start import WarmStart
 
 Array = np.ndarray
 
@@ -48,14 +48,14 @@ class State:
     step: int  # steps made so far
     h: float  # [s]
     bodies: tuple[dict[str, Array], ...]  # arrays of each body, by name
-    air: AirBook  # the cavities and their air
-    memory: Memory  # the last multipliers, to start from
+    air: AirLedger  # the cavities and their air
+    memory: WarmStart  # the last multipliers, to start from
     edges: Contacts  # pairs of edges that carried a force
     pushed: Array  # (n, 3) [N] on all vertices, in the last step
-    swept: ConstrainedState  # of the guests
+    particles: ParticleState
 
 
-class Simulation(Controls, Views):
+class Simulation(Controls, Observation):
     """Steps a World. `for report in sim.run(duration)`, or `sim.step()` by hand.
 
     h [s] is the time step, 10 ms in the papers; `settings` say how a step is computed.
@@ -64,15 +64,15 @@ class Simulation(Controls, Views):
     def __init__(self, world: World, h: float = 0.01, settings: Settings | None = None) -> None:
         self.h = require_positive("time step h", h, " s")
         self.world, self.settings = world, settings or Settings()
-        self._own, surfaces, ties, handles = world.build()
+        self._own, surfaces, joints, handles = world.build()
         self._rigid_first = sorted(self._own, key=lambda b: isinstance(b, SoftBody))
-        self._guests = Guests(world.swept, h, sum(s.n_vertices for s in surfaces))
+        self._guests = ParticleCoupling(world.particles, h, sum(s.n_vertices for s in surfaces))
         self.bodies: list[Present] = [*self._own, *self._guests.bodies]
         surfaces += self._guests.surfaces
-        self.offset = np.cumsum([0] + [b.n_surface for b in self.bodies]).astype(np.int32)
+        self.first_point = np.cumsum([0] + [b.n_points for b in self.bodies]).astype(np.int32)
         soft = [isinstance(b, SoftBody | ParticleBody) for b in self.bodies]
         self._colliders = [
-            collider(s, b.surface_positions(), not (is_soft or self.settings.all_vertices))
+            collider(s, b.positions(), not (is_soft or self.settings.keep_flat_vertices))
             for s, b, is_soft in zip(surfaces, self.bodies, soft)
         ]
         order = sorted(range(len(soft)), key=lambda i: not soft[i])  # soft bodies bear the contacts
@@ -85,33 +85,51 @@ class Simulation(Controls, Views):
         ]
         between = world.pairing.friction_between
         friction = np.array([[between(a, b) for b in names] for a in names])
-        self._fields = FieldKeeper(
-            world.pairing.field_pairs(list(world.specs)), self._own, self.offset
+        self._fields = PatchSet(
+            world.pairing.field_pairs(list(world.specs)), self._own, self.first_point
         )
-        self._touch = ContactKeeper(
-            self._colliders, pairs, np.array([b.movable for b in self.bodies]), self.offset,
-            max(self.settings.alarm, 1.2 * self.settings.sealing), self.settings.every_contact,
-        )  # fmt: skip
-        self._cavities = CavityKeeper(
-            join_walls(surfaces), [c.shape.tree for c in self._colliders], np.array(soft, float),
-            self.settings.sealing, self.settings.ring, self.settings.remesh,
-            self.settings.union_every_step, world.atmosphere,
-            [world.breaths.get(b.name) for b in self.bodies], Breath(leak=world.leak),
-            self.settings.cavities, self._inner_surfaces(),
+        self._touch = ContactSet(
+            self._colliders,
+            pairs,
+            np.array([b.movable for b in self.bodies]),
+            self.first_point,
+            max(self.settings.alarm, 1.2 * self.settings.sealing_distance),
+            self.settings.use_all_contacts,
+        )
+        self._cavities = CavitySet(
+            join_surfaces(surfaces),
+            [c.shape.tree for c in self._colliders],
+            np.array(soft, float),
+            self.settings.sealing_distance,
+            self.settings.seal_boundary,
+            self.settings.remesh_threshold,
+            self.settings.search_every_step,
+            world.atmosphere,
+            [world.air_exchanges.get(b.name) for b in self.bodies],
+            AirExchange(leak=world.leak),
+            self.settings.cavities,
+            self._inner_surfaces(),
             self._taps(names),
-        )  # fmt: skip
-        self._response = Response(
-            self.bodies, self.offset, ties, Carriers(self._own, self.offset, handles), friction,
-            self._touch, world.atmosphere, self.settings, self.h,
-        )  # fmt: skip
+        )
+        self._response = ConstraintSolver(
+            self.bodies,
+            self.first_point,
+            joints,
+            Attachments(self._own, self.first_point, handles),
+            friction,
+            self._touch,
+            world.atmosphere,
+            self.settings,
+            self.h,
+        )
         self.clock: Callable[[], float] = perf_counter  # [s] that the phases are timed with
         self.steps, self.time = 0, 0.0
-        self._air = AirBook()
-        self._memory = Memory.empty()
+        self._air = AirLedger()
+        self._memory = WarmStart.empty()
         self._edges = self._contacts = Contacts.none()
         self._forces = np.zeros((0, 3))
-        self._met, self._patch_forces = Met(), np.zeros((0, 3))
-        self._pull = np.zeros((int(self.offset[-1]), 3))  # [N] on the vertices, from outside
+        self._met, self._patch_forces = ContactPatches(), np.zeros((0, 3))
+        self._pull = np.zeros((int(self.first_point[-1]), 3))  # [N] on the vertices, from outside
         self._pushed = np.zeros_like(self._pull)  # [N] by all else, in the last step
         self._ahead: tuple[Array, Contacts] | None = None  # positions and contacts of the next step
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
@@ -140,7 +158,7 @@ class Simulation(Controls, Views):
         clock.lap("collision")
 
         for body in self._rigid_first:  # P eq 1
-            body.free_velocity(h, world.gravity, self.time)
+            body.compute_free_velocity(h, world.gravity, self.time)
         clock.lap("free")
         self._guests.begin(self._pushed + self._pull)  # C
         clock.resume()
@@ -154,9 +172,9 @@ class Simulation(Controls, Views):
         cavities = self._air.cavities
         clock.lap("cavities")
 
-        contacts = self._touch.effective(contacts)
+        contacts = self._touch.filtered(contacts)
         contacts = self._touch.with_more(contacts, self._touch.still_crossing(self._edges, x))
-        solved, looked = self._touch.soon(contacts, last_velocity, h), 0.0
+        solved, looked = self._touch.predicted(contacts, last_velocity, h), 0.0
         rows = patch_rows(met.a, met.b, met.patches.normal)
         when = f"step {self.steps + 1} at {self.time:.4g} s"
         for attempt in range(1 + RETRIES):
@@ -170,7 +188,7 @@ class Simulation(Controls, Views):
             self._guests.finish(clock)
 
             self._ahead = self._detect()
-            after = self._touch.effective(self._ahead[1])
+            after = self._touch.filtered(self._ahead[1])
             reach = 2.0 * float(np.linalg.norm(self._ahead[0] - x, axis=1).max())
             missed = reach > looked and self._touch.missed(contacts, after)
             crossed = self._touch.crossed(contacts, after, x)
@@ -183,10 +201,10 @@ class Simulation(Controls, Views):
             contacts = self._touch.with_more(contacts, crossed)
             if missed:  # something came from afar: look further
                 looked = 1.5 * reach
-                wider = self._touch.effective(self._detect(looked)[1])
+                wider = self._touch.filtered(self._detect(looked)[1])
                 contacts = self._touch.with_more(wider, contacts)
             needed = self._touch.among(contacts, Contacts.join([answer.contacts, crossed]))
-            solved = needed | self._touch.soon(contacts, last_velocity, h)
+            solved = needed | self._touch.predicted(contacts, last_velocity, h)
 
         used, multipliers = answer.contacts, answer.solution.multipliers
         k = 3 * (len(used) + len(met.patches))
@@ -204,7 +222,9 @@ class Simulation(Controls, Views):
         clock.lap("correct")
         return self._report(clock.phases, answer, gas, before, remeshed)
 
-    def _solve(self, x: Array, between: Between, solved: Array, when: str, clock: Clock) -> Answer:
+    def _solve(
+        self, x: Array, between: Between, solved: Array, when: str, clock: Clock
+    ) -> StepSolution:
         """What the bodies do to each other, in turns with what the guests then do."""
         for turn in range(TURNS):
             if turn:
@@ -236,8 +256,8 @@ class Simulation(Controls, Views):
 
     def _detect(self, reach: float | None = None) -> tuple[Array, Contacts]:
         """Surface positions and the contacts there."""
-        where = [b.surface_positions() for b in self.bodies]
-        velocities = [b.surface_velocities() for b in self.bodies]
+        where = [b.positions() for b in self.bodies]
+        velocities = [b.velocities() for b in self.bodies]
         return np.concatenate(where), self._touch.find(where, velocities, self.h, reach)
 
     def _elastic(self) -> Array:
@@ -249,35 +269,35 @@ class Simulation(Controls, Views):
                     out[i] = body.elastic_energy(), body.fem.volume
         return out
 
-    def _taps(self, names: list[str]) -> list[Tap]:
+    def _taps(self, names: list[str]) -> list[Port]:
         """The vacuum lines. The classifier looks at the cup alone and covers the hole that a line
         comes from (A III-B): there a line serves the largest cavity on its body.
         """
-        taps = self.world.taps(names, [b.surface_positions() for b in self.bodies])
+        ports = self.world.ports(names, [b.positions() for b in self.bodies])
         if self.settings.cavities is Finder.CLASSIFIER:
-            return [replace(tap, vertex=-1) for tap in taps]
-        return taps
+            return [replace(port, vertex=-1) for port in ports]
+        return ports
 
     def _inner_surfaces(self) -> Array | None:
         """(N,) bool: the vertices of the soft bodies' regions called as Settings.inner says."""
-        name = self.settings.inner
+        name = self.settings.inner_region
         if name is None:
             return None
-        inner = np.zeros(self.offset[-1], dtype=bool)
+        inner = np.zeros(self.first_point[-1], dtype=bool)
         soft = [(i, b.shape) for i, b in enumerate(self.bodies) if isinstance(b, SoftBody)]
         for i, shape in soft:
             if name in shape.regions:
-                inner[self.offset[i] + shape.collision.vertices_of(shape.regions[name])] = True
+                inner[self.first_point[i] + shape.collision.vertices_of(shape.regions[name])] = True
         if not inner.any():
             known = {region for _, shape in soft for region in shape.regions}
             raise LimpetError(f"inner = '{name}': no soft body has it{suggest(name, known)}")
         return inner
 
     def _surface_velocities(self) -> Array:
-        return np.concatenate([b.surface_velocities() for b in self.bodies])
+        return np.concatenate([b.velocities() for b in self.bodies])
 
     def _report(
-        self, phases: dict[str, float], answer: Answer, gas: tuple[CavityReport, ...],
+        self, phases: dict[str, float], answer: StepSolution, gas: tuple[CavityReport, ...],
         before: list[Array], remeshed: bool,
     ) -> StepReport:  # fmt: skip
         """Collect the figures; the force balance is taken body by body, from momentum."""
@@ -285,11 +305,11 @@ class Simulation(Controls, Views):
         worst = 0.0
         drives: dict[str, Array] = {}
         for i, b in enumerate(self._own):
-            wrench = b.drive_force(h)
-            if b.name in self.world.drives:
+            wrench = b.reaction(h)
+            if b.name in self.world.reactions:
                 drives[b.name] = wrench
             after = b.momentum()
-            pushed = answer.force[self.offset[i] : self.offset[i + 1]].sum(axis=0)
+            pushed = answer.force[self.first_point[i] : self.first_point[i + 1]].sum(axis=0)
             inertia = (after - before[i]) / h + b.mass_damping * after
             miss = inertia - b.mass * gravity - pushed - wrench[:3]
             worst = float(np.maximum(worst, np.abs(miss).max()))  # a NaN stays
@@ -302,13 +322,13 @@ class Simulation(Controls, Views):
         gap, solution = self._ahead[1].gap, answer.solution
         report = StepReport(
             step=self.steps, time=self.time, phases=phases, rows=len(solution.multipliers),
-            contacts=len(answer.contacts), touching=int((answer.pressed > 0.0).sum()),
+            contacts=len(answer.contacts), active_contacts=int((answer.pressed > 0.0).sum()),
             residual=solution.residual, converged=solution.converged,
             iterations=solution.iterations, sweeps=solution.sweeps,
             max_penetration=max(0.0, -float(gap.min())) if len(gap) else 0.0,
-            cavities=gas, drives=drives, balance_error=worst,
-            air_error=self._air.error, remeshed=remeshed, watched=self.watched(),
-            grippers=self._cavities.grippers(self._air, h),
+            cavities=gas, reactions=drives, momentum_residual=worst,
+            air_error=self._air.error, remeshed=remeshed, probes=self.probes(),
+            vacuum_sensors=self._cavities.vacuum_sensors(self._air, h),
             patches=self._fields.reports(self._met, self._patch_forces),
         )  # fmt: skip
         return self._guests.merged(report)
@@ -341,9 +361,9 @@ class Simulation(Controls, Views):
                 if key not in arrays or arrays[key].shape != value.shape:
                     raise LimpetError(f"the state does not fit '{body.name}': another mesh or kind")
             body.set_state(arrays)
-        self._guests.engine.set_state(state.swept)
+        self._guests.engine.set_state(state.particles)
         self.steps, self.time, self._pushed = state.step, state.step * self.h, state.pushed
         self._air, self._memory, self._edges = state.air, state.memory, state.edges
         self._contacts, self._forces = Contacts.none(), np.zeros((0, 3))
-        self._met, self._patch_forces = Met(), np.zeros((0, 3))
+        self._met, self._patch_forces = ContactPatches(), np.zeros((0, 3))
         self._ahead = None

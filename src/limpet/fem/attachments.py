@@ -20,12 +20,12 @@ import numpy as np
 from limpet.dynamics.body import Rows, select_rows
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import Array
-from limpet.linalg.reduced_compliance import Reduced
+from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.rigid.rigid_body import RigidBody
 
 
 @dataclass(frozen=True)
-class Handle:
+class Attachment:
     """Where a region of a soft body is attached to a rigid one."""
 
     soft: int  # which of the bodies
@@ -39,7 +39,7 @@ class _Rider:
     """A soft body on its carriers."""
 
     def __init__(
-        self, body: SoftBody, handles: list[tuple[Handle, RigidBody]], movable: list[int]
+        self, body: SoftBody, handles: list[tuple[Attachment, RigidBody]], movable: list[int]
     ) -> None:
         """movable: which of the bodies have twists, in the order of these."""
         self.body = body
@@ -49,17 +49,17 @@ class _Rider:
         # where the twists that move it stand among all
         self.columns = np.array([c + k for c in first for k in range(6)], dtype=int)
         for h, rigid in handles:
-            body.ride(rigid, h.nodes, h.on_rigid)
+            body.attach(rigid, h.nodes, h.on_rigid)
 
 
-class Carriers:
+class Attachments:
     """The rigid bodies that carry soft ones, with all that they carry.
 
     What it knows of a step is made by `begin`, once all bodies have their free velocities.
     """
 
     def __init__(
-        self, bodies: Sequence[SoftBody | RigidBody], offset: Array, handles: Sequence[Handle]
+        self, bodies: Sequence[SoftBody | RigidBody], offset: Array, handles: Sequence[Attachment]
     ) -> None:
         """offset (bodies + 1,): where each body's vertices begin."""
         self._offset, self._handles = offset, handles
@@ -93,13 +93,13 @@ class Carriers:
             mass[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = self._rigid[i].mass_matrix()
         for rider in self._riders.values():
             own = rider.columns
-            mass[own[:, None], own] += rider.body.felt
-            self._pulled[own] += rider.body.pulled()
+            mass[own[:, None], own] += rider.body.condensed_mass
+            self._pulled[own] += rider.body.condensed_load()
         self._mobility = np.linalg.inv(mass) if size else mass
         self._free = np.array([self._rigid[i].twist() for i in self._movable]).ravel()
         self._move(self._mobility @ self._pulled)
 
-    def compliance(self, rows: Rows) -> Reduced:
+    def compliance(self, rows: Rows) -> ReducedCompliance:
         """What the twists add to that of the soft bodies with their attached nodes at rest."""
         n, size = len(rows), 6 * len(self._movable)
         b = np.zeros((n, size))
@@ -110,7 +110,9 @@ class Carriers:
             index, its = self._own(rows, i)
             b[index[:, None], rider.columns] = rider.body.rows_times(its)
         column = np.tile(np.arange(size, dtype=np.int32), n)
-        return Reduced(size * np.arange(n + 1, dtype=np.int32), column, b.ravel(), self._mobility)
+        return ReducedCompliance(
+            size * np.arange(n + 1, dtype=np.int32), column, b.ravel(), self._mobility
+        )
 
     def apply(self, impulse: Array) -> Array:
         """Once all bodies took their impulses (n, 3) [N s] alone: move the carriers, let the soft
@@ -120,7 +122,7 @@ class Carriers:
         for k, i in enumerate(self._movable):
             total[6 * k : 6 * k + 6] += self._rigid[i].wrench(self._part(impulse, i))
         for rider in self._riders.values():
-            total[rider.columns] += rider.body.taken_along()
+            total[rider.columns] += rider.body.modal_impulse()
         self._move(self._mobility @ total)
         for i, rider in self._riders.items():
             held = rider.body.held_impulse()
@@ -129,14 +131,14 @@ class Carriers:
                 out[self._offset[h.rigid] + h.on_rigid] -= held[place]
         for i, rigid in self._rigid.items():
             if not rigid.movable:  # its drive or fixture bears it
-                rigid.apply(self._part(out, i))
+                rigid.apply_impulse(self._part(out, i))
         return out
 
     def _move(self, moved: Array) -> None:
         """Change the free twists by `moved`; the soft bodies follow."""
         for k, i in enumerate(self._movable):
             own = slice(6 * k, 6 * k + 6)
-            self._rigid[i].reach(self._free[own] + moved[own], None)
+            self._rigid[i].set_velocity(self._free[own] + moved[own], None)
         for rider in self._riders.values():
             rider.body.follow(moved[rider.columns])
 

@@ -26,10 +26,10 @@ from limpet.fem.surface_map import (
     spread,
     vertex_compliance,
 )
-from limpet.fem.tangent import Points, Tangent
+from limpet.fem.tangent import BoundPoints, Tangent
 from limpet.geometry.shape import Array, Binding, SoftShape
 from limpet.linalg import block_cholesky as chol
-from limpet.linalg.reduced_compliance import Reduced, sparse_rows
+from limpet.linalg.reduced_compliance import ReducedCompliance, sparse_rows
 from limpet.rigid.rigid_body import RigidBody
 
 DENSE_ROW = 12  # rows with more vertices than this (a cavity's pressure) are half-solved directly
@@ -81,7 +81,7 @@ class SoftBody:
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
         anchors: Array | None = None,
     ) -> None:  # fmt: skip
-        """`anchors` (k,): nodes that ride on other bodies (see `ride`); each has a vertex, and
+        """`anchors` (k,): nodes that ride on other bodies (see `attach`); each has a vertex, and
         these follow the surface's.
         """
         require_positive(f"mass of '{name}'", mass, " kg")
@@ -93,12 +93,12 @@ class SoftBody:
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
         self.collision = c = _renumber(_with_nodes(shape.collision, anchors), d.new)
         self.visual = _renumber(shape.visual, d.new)
-        self.n_surface = self.collision.n_vertices
+        self.n_points = self.collision.n_vertices
         first_node = np.minimum.reduceat(c.nodes, c.start[:-1])
         vertex_order = np.argsort(first_node, kind="stable")
-        self._vertices = Points(vertex_order, c.start, c.nodes, c.weights)
+        self._vertices = BoundPoints(vertex_order, c.start, c.nodes, c.weights)
         node, ones = np.arange(d.n_free + 1), np.ones(d.n_free)
-        self._nodes = Points(node[:-1], node, node[:-1], ones)
+        self._nodes = BoundPoints(node[:-1], node, node[:-1], ones)
 
         self.x = d.rest.copy()
         self.v = np.zeros_like(self.x)
@@ -110,11 +110,11 @@ class SoftBody:
         self._right = np.zeros((unknowns, 3))  # right-hand side of the last step
         self._unmet = np.zeros((unknowns, 3))  # impulses of the constraints
         self._driven = np.unique(d.new[driven])
-        self._rides: list[tuple[RigidBody, Array, Array]] = []
+        self._attached: list[tuple[RigidBody, Array, Array]] = []
         self._carriers: list[RigidBody] = []  # those of them that move
         # Of the step: N (u, 3, m), how all unknowns follow the twists of the movable bodies that it
         # rides on, and N^T A N (m, m), what these feel.
-        self.modes, self.felt = np.zeros((unknowns, 3, 0)), np.zeros((0, 0))
+        self.constraint_modes, self.condensed_mass = np.zeros((unknowns, 3, 0)), np.zeros((0, 0))
 
     @property
     def n_held(self) -> int:
@@ -125,37 +125,37 @@ class SoftBody:
         """Nodes of the shape, counted among the held ones."""
         return self.fem.new[nodes] - self.fem.n_free
 
-    def ride(self, rigid: RigidBody, nodes: Array, vertices: Array) -> None:
+    def attach(self, rigid: RigidBody, nodes: Array, vertices: Array) -> None:
         """From now on nodes of the shape keep their place at vertices of a rigid body, whose
         free velocity must be known first.
         """
-        self._rides.append((rigid, self.fem.new[nodes], vertices))
+        self._attached.append((rigid, self.fem.new[nodes], vertices))
         if rigid.movable and rigid not in self._carriers:
             self._carriers.append(rigid)
 
     @property
     def tangent(self) -> Tangent:
-        """The matrix of the last free_velocity."""
-        assert self._tangent is not None, "free_velocity comes first"
+        """The matrix of the last compute_free_velocity."""
+        assert self._tangent is not None, "compute_free_velocity comes first"
         return self._tangent
 
-    def surface_positions(self) -> Array:
+    def positions(self) -> Array:
         return bound_points(
             self.collision.start, self.collision.nodes, self.collision.weights, self.x
         )
 
-    def surface_velocities(self) -> Array:
+    def velocities(self) -> Array:
         return bound_points(
             self.collision.start, self.collision.nodes, self.collision.weights, self.v
         )
 
-    def positions(self) -> Array:
+    def node_positions(self) -> Array:
         """Node positions in the shape's own numbering."""
         out = np.empty_like(self.x)
         out[self.fem.order] = self.x
         return out
 
-    def free_velocity(self, h: float, gravity: Array, time: float) -> None:
+    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> None:
         d = self.fem
         ahead = self.x + h * self.v  # about where the step ends
         if self._tangent is not None and self._tangent.serves(ahead, self.p, h):
@@ -172,9 +172,13 @@ class SoftBody:
         if self.motion is not None:
             target = self.motion.place(d.rest[self._driven], time + h)
             known[self._driven + ahead_of] = (target - self.x[self._driven]) / h
-        for rigid, nodes, at in self._rides:  # what a turning body's arc left open is closed, too
-            gap = rigid.surface_positions()[at] - self.x[nodes]
-            known[nodes + ahead_of] = gap / h + rigid.surface_velocities()[at]
+        for (
+            rigid,
+            nodes,
+            at,
+        ) in self._attached:  # what a turning body's arc left open is closed, too
+            gap = rigid.positions()[at] - self.x[nodes]
+            known[nodes + ahead_of] = gap / h + rigid.velocities()[at]
         own = right - _driven_times(*d.driven_blocks, self.tangent.values, known)
         solve = self._solve_with_modes if self._carriers else self.tangent.solve
         self._free = known + solve(own)
@@ -185,16 +189,16 @@ class SoftBody:
         """A^-1 of a right-hand side, and with it the modes and what they feel."""
         m = 6 * len(self._carriers)
         held = np.zeros((self.n_held, 3, m))
-        for rigid, nodes, at in self._rides:
+        for rigid, nodes, at in self._attached:
             if rigid.movable:
                 first = 6 * self._carriers.index(rigid)
-                held[nodes - self.fem.n_free, :, first : first + 6] = rigid.modes(at)
+                held[nodes - self.fem.n_free, :, first : first + 6] = rigid.point_jacobian(at)
         pushed = np.zeros((*right.shape, m))
         _held_columns(*self.fem.driven_blocks, self.tangent.values, held, pushed)
         y = self.tangent.solve_many(np.concatenate([pushed, right[:, :, None]], axis=2))
-        self.modes = -y[:, :, :m]
-        self.modes[self.fem.free_unknowns :] = held
-        self.felt = _flat(self.modes).T @ _flat(pushed)
+        self.constraint_modes = -y[:, :, :m]
+        self.constraint_modes[self.fem.free_unknowns :] = held
+        self.condensed_mass = _flat(self.constraint_modes).T @ _flat(pushed)
         return y[:, :, m]
 
     def forget(self) -> None:
@@ -219,7 +223,7 @@ class SoftBody:
         at = int(np.searchsorted(self.fem.node_unknown, unknown))
         return int(self.fem.order[min(at, len(self.x) - 1)])
 
-    def compliance(self, rows: Rows) -> Reduced:
+    def compliance(self, rows: Rows) -> ReducedCompliance:
         """By way of the touched vertices, or of the nodes that carry them if these are fewer.
 
         So a finer collision mesh does not make the half-solves dearer. A cavity's row, which
@@ -228,12 +232,12 @@ class SoftBody:
         b, d, n = self.collision, self.fem, self.fem.n_free
         count = np.diff(rows.start)
         dense = np.flatnonzero(count > DENSE_ROW)
-        touched = np.zeros(self.n_surface, bool)
+        touched = np.zeros(self.n_points, bool)
         touched[rows.vertex[np.repeat(count <= DENSE_ROW, count)]] = True
         extra = np.zeros((len(dense), d.symbolic.size))
         for e, r in enumerate(dense):  # one a cavity
             own = slice(rows.start[r], rows.start[r + 1])
-            force = np.zeros((self.n_surface, 3))
+            force = np.zeros((self.n_points, 3))
             np.add.at(force, rows.vertex[own], rows.vector[own])
             on_nodes = np.zeros_like(self.v)
             spread(b.start, b.nodes, b.weights, force, on_nodes)
@@ -252,14 +256,14 @@ class SoftBody:
                 self._vertices.order[ranks], b.start, b.nodes, b.weights, column, by_node,
                 len(dense),
             )  # fmt: skip
-        place = np.zeros(self.n_surface, np.int32)
+        place = np.zeros(self.n_points, np.int32)
         place[self._vertices.order[ranks]] = np.arange(len(ranks))
         extra_column = np.full(len(rows), -1, np.int32)
         extra_column[dense] = 3 * len(ranks) + np.arange(len(dense))
         b_rows = sparse_rows(rows.start, rows.vertex, rows.vector, place, extra_column)
-        return Reduced(*b_rows, by_vertex)
+        return ReducedCompliance(*b_rows, by_vertex)
 
-    def apply(self, impulse: Array) -> None:
+    def apply_impulse(self, impulse: Array) -> None:
         b = self.collision
         on_nodes = np.zeros_like(self.v)
         spread(b.start, b.nodes, b.weights, impulse, on_nodes)
@@ -272,22 +276,22 @@ class SoftBody:
 
     def rows_times(self, rows: Rows) -> Array:
         """(r, m) over the modes."""
-        b, by_node = self.collision, self.modes[self.fem.nodes_at]
+        b, by_node = self.collision, self.constraint_modes[self.fem.nodes_at]
         return rows_times_modes(
             rows.start, rows.vertex, rows.vector, b.start, b.nodes, b.weights, by_node
         )
 
-    def taken_along(self) -> Array:
-        """(m,) [N s] what the impulses of `apply` do along the modes."""
-        return self._unmet.ravel() @ _flat(self.modes)
+    def modal_impulse(self) -> Array:
+        """(m,) [N s] what the impulses of `apply_impulse` do along the modes."""
+        return self._unmet.ravel() @ _flat(self.constraint_modes)
 
-    def pulled(self) -> Array:
+    def condensed_load(self) -> Array:
         """(m,) [N s, N m s] what the held nodes do to those that they ride on."""
-        return -self.held_impulse().ravel() @ _flat(self.modes[self.fem.free_unknowns :])
+        return -self.held_impulse().ravel() @ _flat(self.constraint_modes[self.fem.free_unknowns :])
 
     def follow(self, moved: Array) -> None:
-        """On top of `apply`: the twists of those that it rides on change by `moved` (m,)."""
-        self._take(self._y + (_flat(self.modes) @ moved).reshape(self._y.shape))
+        """After `apply_impulse`: the twists of its carriers change by `moved` (m,)."""
+        self._take(self._y + (_flat(self.constraint_modes) @ moved).reshape(self._y.shape))
 
     def held_impulse(self) -> Array:
         """(n_held, 3) [N s] that the held nodes were given over the step."""
@@ -306,7 +310,7 @@ class SoftBody:
     def momentum(self) -> Array:
         return self.fem.node_mass @ self.v
 
-    def drive_force(self, h: float) -> Array:
+    def reaction(self, h: float) -> Array:
         if len(self._driven) == 0:
             return np.zeros(6)
         force = self.held_impulse()[self._driven - self.fem.n_free] / h

@@ -27,7 +27,7 @@ STANDARD_GRAVITY = 9.81  # [m/s^2]
 
 
 @dataclass(frozen=True)
-class Pace:
+class StepControl:
     """How the steps grow: `hasty` always, else only while the force left over falls."""
 
     first: float  # [s]
@@ -37,11 +37,11 @@ class Pace:
 
 # Nearly incompressible cells bounce and come back. The rubber law has other places of rest, with
 # cells that are inside out, and must not be thrown there on the way.
-HASTY, CAREFUL = Pace(0.05, 2.0, True), Pace(0.01, 1.5, False)
+HASTY, CAREFUL = StepControl(0.05, 2.0, True), StepControl(0.01, 1.5, False)
 
 
 @dataclass(frozen=True)
-class Settled:
+class StaticSolution:
     """How a body came to rest. Not converging is a value, not an exception."""
 
     steps: int
@@ -49,9 +49,9 @@ class Settled:
     converged: bool
 
 
-def settle(
+def static_equilibrium(
     body: SoftBody, gravity: Array, *, tolerance: float = 1e-7, most: int = 300, time: float = 0.0
-) -> Settled:
+) -> StaticSolution:
     """Bring `body` to rest, its driven nodes where they are at `time` [s]; it ends without speed.
 
     `tolerance`: root of the summed squares of the forces left at the free nodes, of the weight.
@@ -66,8 +66,8 @@ def settle(
 
 
 def _approach(
-    body: SoftBody, gravity: Array, pace: Pace, tolerance: float, most: int, time: float
-) -> Settled:
+    body: SoftBody, gravity: Array, pace: StepControl, tolerance: float, most: int, time: float
+) -> StaticSolution:
     """Steps at one pace, until it rests, or is lost."""
     h, before, least = pace.first, np.inf, np.inf
     mixing = _Mixing(body.x.size)
@@ -84,7 +84,7 @@ def _approach(
         here = np.concatenate([body.x.ravel(), body.p])
         body.forget()  # steps as long as these need the matrix of the moment
         try:
-            body.free_velocity(h, gravity, time - h)
+            body.compute_free_velocity(h, gravity, time - h)
         except DivergedError:
             break
         body.advance(h)
@@ -93,7 +93,7 @@ def _approach(
             there = mixing.next(here, move)
             n = body.x.size
             body.x, body.p = there[:n].reshape(body.x.shape), there[n:]
-    return Settled(step, float(residual), bool(residual <= tolerance))
+    return StaticSolution(step, float(residual), bool(residual <= tolerance))
 
 
 class _Mixing:

@@ -24,7 +24,7 @@ CROWDED = 2  # times as many points known as asked for: forget the others
 
 
 @dataclass(frozen=True)
-class Points:
+class BoundPoints:
     """Points that ride on nodes, as a Binding says; counted in the order of elimination."""
 
     order: Array  # (t,) int: the point that comes first, second, ...
@@ -37,7 +37,7 @@ class Points:
 class Known:
     """Half-solves for unit forces on some points."""
 
-    points: Points
+    points: BoundPoints
     index: Array  # (k,) ascending: which, by their place in the order
     half: chol.HalfSolved
 
@@ -84,7 +84,7 @@ class Tangent:
         out[:n].reshape(3 * n, m)[entries] = chol.solve_many(self.factor, free)
         return out
 
-    def compliance(self, points: Points, index: Array, extra: Array) -> Array:
+    def compliance(self, points: BoundPoints, index: Array, extra: Array) -> Array:
         """C A^-1 C^T for unit forces on points, three rows each, then rows `extra` (e, unknowns).
 
         index (k,) ascending: the points, by their place in their order.
@@ -100,7 +100,7 @@ class Tangent:
         self._known = known
         return chol.compliance(self.factor, known.half, place, extra)
 
-    def _half_solve(self, points: Points, index: Array) -> Known:
+    def _half_solve(self, points: BoundPoints, index: Array) -> Known:
         start, nodes, weights = free_entries(
             points.order[index], points.start, points.nodes, points.weights, self._fem.n_free
         )

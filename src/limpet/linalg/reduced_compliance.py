@@ -15,7 +15,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Reduced:
+class ReducedCompliance:
     """B S B^T, with B as sparse rows."""
 
     start: Array  # (r + 1,) int32
@@ -135,7 +135,7 @@ def _spread_rows(
         fill[index[i]] = at
 
 
-def join(parts: list[tuple[Array, Reduced]], n: int, factor: float) -> Reduced:
+def join(parts: list[tuple[Array, ReducedCompliance]], n: int, factor: float) -> ReducedCompliance:
     """The bodies' parts, each with the numbers of its rows among n, as one; S times `factor`."""
     count = np.zeros(n, np.int32)
     for index, part in parts:
@@ -149,4 +149,4 @@ def join(parts: list[tuple[Array, Reduced]], n: int, factor: float) -> Reduced:
         end = shift + len(part.s)
         s[shift:end, shift:end] = factor * part.s
         shift = end
-    return Reduced(start, column, value, s)
+    return ReducedCompliance(start, column, value, s)

@@ -20,7 +20,7 @@ class ContactModel(StrEnum):
     FIELDS = "pressure fields"
 
 
-class Pairing:
+class ContactTable:
     """Of all pairs of bodies, by name; what nobody has said of a pair follows from the bodies."""
 
     def __init__(self, specs: Mapping[str, Spec], friction: float) -> None:
@@ -36,7 +36,7 @@ class Pairing:
     def friction_between(self, one: str, other: str) -> float:
         return self._friction.get(frozenset((one, other)), self.friction)
 
-    def ignore(self, one: str, other: str) -> None:
+    def exclude_contact(self, one: str, other: str) -> None:
         self._apart.add(frozenset((one, other)))
 
     def apart(self, one: str, other: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from limpet.cavity.cavity_set import Finder
-from limpet.cavity.seal.boundary import Ring, RingModel, ring_model
+from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, seal_boundary_model
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.solver.gauss_seidel import SweepSettings
+from limpet.solver.gauss_seidel import GaussSeidelSettings
 from limpet.solver.newton import NewtonSettings
 
 
@@ -15,40 +15,50 @@ from limpet.solver.newton import NewtonSettings
 class Settings:
     """Distances, tolerances and models of a step; the defaults are right for nearly all."""
 
-    sealing: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
+    sealing_distance: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
     alarm: float = 1e-4  # [m] contacts within this, or 1.2 sealing, and what a step covers count
-    ring: RingModel = Ring.OUTER  # where in the contact ring the pressure ends, or a share 0 to 1
+    seal_boundary: SealBoundaryModel = (
+        SealBoundary.OUTER
+    )  # where in the contact ring the pressure ends, or a share 0 to 1
     cavities: Finder = Finder.UNION  # how they are found: "union" (P) or "classifier" (A)
-    inner: str | None = None  # region that is a cup's inner surface, for the classifier; or found
-    remesh: float = 0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
-    union_every_step: bool = False  # look for cavities in every step, not only when triggered
+    inner_region: str | None = (
+        None  # region that is a cup's inner surface, for the classifier; or found
+    )
+    remesh_threshold: float = (
+        0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
+    )
+    search_every_step: bool = False  # look for cavities in every step, not only when triggered
     warm_start: bool = True  # start from the last step's multipliers
-    all_vertices: bool = False  # contacts also in the middle of rigid flat faces: redundant
-    every_contact: bool = False  # solve for all within the alarm distance, not those about to touch
-    give: float = (
+    keep_flat_vertices: bool = False  # contacts also in the middle of rigid flat faces: redundant
+    use_all_contacts: bool = (
+        False  # solve for all within the alarm distance, not those about to touch
+    )
+    regularisation: float = (
         1e-5  # of a contact's own compliance, added to it: redundant ones share their load
     )
     # how the laws are solved together
-    solver: NewtonSettings | SweepSettings = field(default_factory=NewtonSettings)
+    solver: NewtonSettings | GaussSeidelSettings = field(default_factory=NewtonSettings)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ring", ring_model(self.ring))
+        object.__setattr__(self, "seal_boundary", seal_boundary_model(self.seal_boundary))
         if self.cavities not in list(Finder):
             raise LimpetError(f"cavities = '{self.cavities}'{suggest(str(self.cavities), Finder)}")
         object.__setattr__(self, "cavities", Finder(self.cavities))
         by_classes = self.cavities is Finder.CLASSIFIER
-        if by_classes and self.ring is Ring.HISTORY:
+        if by_classes and self.seal_boundary is SealBoundary.HISTORY:
             raise LimpetError(
                 "ring = 'history': only a union cuts so; leave cavities = 'classifier' out, or "
                 "choose another ring"
             )
-        if self.inner is not None and not by_classes:
+        if self.inner_region is not None and not by_classes:
             raise LimpetError(
-                f"inner = '{self.inner}': only the classifier asks for it; add "
+                f"inner = '{self.inner_region}': only the classifier asks for it; add "
                 "cavities = 'classifier', or leave it out"
             )
-        require_positive("remesh", self.remesh)
-        require_positive("sealing", self.sealing, " m")
+        require_positive("remesh", self.remesh_threshold)
+        require_positive("sealing_distance", self.sealing_distance, " m")
         require_positive("alarm", self.alarm, " m")
-        if not 0.0 <= self.give < 1.0:
-            raise LimpetError(f"give = {self.give:g}: expected a small number, 1e-5 is the default")
+        if not 0.0 <= self.regularisation < 1.0:
+            raise LimpetError(
+                f"give = {self.regularisation:g}: expected a small number, 1e-5 is the default"
+            )

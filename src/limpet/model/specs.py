@@ -8,15 +8,15 @@ from typing import Protocol
 
 import numpy as np
 
-from limpet.cavity.gas.vacuum_line import Line, Source, Valve
+from limpet.cavity.gas.vacuum_line import Hose, Source, Valve
 from limpet.errors import LimpetError
-from limpet.fem.attachments import Handle
+from limpet.fem.attachments import Attachment
 from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape
 from limpet.geometry.surface import Surface
-from limpet.pressure_field.fields import Body as Field
+from limpet.pressure_field.fields import FieldGeometry as Field
 from limpet.pressure_field.surface import Pose
-from limpet.rigid.joints import Ties
+from limpet.rigid.joints import Joints
 
 
 class Named(Protocol):
@@ -73,7 +73,7 @@ Spec = SoftSpec | RigidSpec
 
 
 @dataclass(frozen=True)
-class TieSpec:
+class JointSpec:
     """Points of two bodies that stay together; `other` is rigid."""
 
     one: str
@@ -88,7 +88,7 @@ class Connection:
     """A vacuum line on a body."""
 
     source: Source
-    line: Line
+    hose: Hose
     valve: Valve
     switch: float  # [Pa]
     port: Array | None  # (3,) [m], or None: the largest cavity on the body
@@ -97,10 +97,10 @@ class Connection:
 class Anchors:
     """Where the tied points stand among the vertices of their bodies."""
 
-    def __init__(self, ties: Sequence[TieSpec]) -> None:
-        self._ties = ties
+    def __init__(self, joints: Sequence[JointSpec]) -> None:
+        self._ties = joints
 
-    def _of(self, body: str) -> list[TieSpec]:
+    def _of(self, body: str) -> list[JointSpec]:
         return [t for t in self._ties if body in (t.one, t.other)]
 
     def count(self, body: str) -> int:
@@ -126,14 +126,16 @@ class Anchors:
                 "choose regions that share no node"
             )
 
-    def place(self, names: Sequence[str], surfaces: Sequence[Surface]) -> tuple[Ties, list[Handle]]:
+    def place(
+        self, names: Sequence[str], surfaces: Sequence[Surface]
+    ) -> tuple[Joints, list[Attachment]]:
         """Joints as ties, by global vertex, the surfaces standing one after the other; attached
         regions as handles.
         """
         begin = dict(zip(names, np.cumsum([0] + [s.n_vertices for s in surfaces])))
         following = {n: s.n_vertices - self.count(n) for n, s in zip(names, surfaces)}
         a, b, axis = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0, int)]
-        handles: list[Handle] = []
+        handles: list[Attachment] = []
         count = 0
         for t in self._ties:
             n = len(t.points)
@@ -142,10 +144,10 @@ class Anchors:
             following[t.other] += n
             if t.nodes is not None:
                 bodies = names.index(t.one), names.index(t.other)
-                handles.append(Handle(*bodies, t.nodes, one, other))
+                handles.append(Attachment(*bodies, t.nodes, one, other))
                 continue
             a.append(begin[t.one] + one)
             b.append(begin[t.other] + other)
             axis.append(np.array([-1, count]) if t.hinge else np.full(n, -1))
             count += n
-        return Ties(*(np.concatenate(part).astype(np.int32) for part in (a, b, axis))), handles
+        return Joints(*(np.concatenate(part).astype(np.int32) for part in (a, b, axis))), handles

@@ -8,32 +8,32 @@ from dataclasses import replace
 import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere
-from limpet.cavity.gas.exchange import Breath
-from limpet.cavity.gas.network import Tap
-from limpet.cavity.gas.vacuum_line import Line, Pump, Regulator, Source, Valve
+from limpet.cavity.gas.exchange import AirExchange
+from limpet.cavity.gas.network import Port
+from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Source, Valve
 from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.fem.attachments import Handle
+from limpet.fem.attachments import Attachment
 from limpet.fem.material import Fem, Material
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.surface import Surface, with_points
 from limpet.meshing.check import check_apart, check_surface, has_hollow
-from limpet.model.contact_table import Pairing
+from limpet.model.contact_table import ContactTable
 from limpet.model.specs import (
     Anchors,
     Connection,
+    JointSpec,
     Named,
     Region,
     RigidSpec,
     SoftSpec,
     Spec,
-    TieSpec,
 )
 from limpet.particles.body import ParticleBody
-from limpet.particles.system import Constrained
+from limpet.particles.system import ParticleSystem
 from limpet.pressure_field.catalogue import FieldShape
-from limpet.rigid.joints import Ties
+from limpet.rigid.joints import Joints
 from limpet.rigid.rigid_body import RigidBody
 
 Vector = Sequence[float] | Array
@@ -62,13 +62,13 @@ class World:
             raise LimpetError(f"leak = {leak:g} mol/s: expected 0 or more")
         self.leak = leak  # n_leak into every sealed cavity (P eq 15)
         self.specs: dict[str, Spec] = {}
-        self.drives: dict[str, tuple[Region, Motion]] = {}  # by body
-        self.breaths: dict[str, Breath] = {}  # by body
+        self.reactions: dict[str, tuple[Region, Motion]] = {}  # by body
+        self.air_exchanges: dict[str, AirExchange] = {}  # by body
         self.connections: dict[str, Connection] = {}  # by body
-        self.watched: dict[str, Region] = {}
-        self.ties: list[TieSpec] = []
-        self.pairing = Pairing(self.specs, friction)
-        self._swept: Constrained | None = None
+        self.probes: dict[str, Region] = {}
+        self.joints: list[JointSpec] = []
+        self.pairing = ContactTable(self.specs, friction)
+        self._particles: ParticleSystem | None = None
 
     def add_soft(
         self,
@@ -118,13 +118,13 @@ class World:
         require_positive(f"mass of '{name}'", mass, " kg")
         placed = replace(shape, points=_place(shape.points, position, rotation))
         field = shape.field if isinstance(shape, FieldShape) else None
-        turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
-        pose = turn, np.asarray(position, dtype=float)
+        rotation = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
+        pose = rotation, np.asarray(position, dtype=float)
         spec = RigidSpec(name, placed, mass, fixed, collides, field, pose)
         self.specs[name] = spec
         return spec
 
-    def drive(self, target: Region | RigidSpec, motion: Motion) -> None:
+    def prescribe_motion(self, target: Region | RigidSpec, motion: Motion) -> None:
         """Move a region of a soft body, or a whole rigid body, along `motion` (limpet.motion.path).
 
         What that takes is in every report: StepReport.drives, by the body's name.
@@ -147,7 +147,7 @@ class World:
             raise LimpetError(f"drive on '{region.body}': the target is of another world")
         if isinstance(spec, RigidSpec) and spec.fixed:
             raise LimpetError(f"drive on '{region.body}': it is fixed; add it without fixed=True")
-        if region.body in self.drives:
+        if region.body in self.reactions:
             raise LimpetError(f"'{region.body}' has a drive already: join the two motions")
         points = spec.shape.points
         away = float(np.abs(motion.place(points, 0.0) - points).max())
@@ -156,11 +156,11 @@ class World:
                 f"drive on '{region.body}': the motion starts {away:g} m away from "
                 "where the body stands; begin the path with (0, 0)"
             )
-        self.drives[region.body] = (region, motion)
+        self.reactions[region.body] = (region, motion)
 
-    def hold(self, target: Region | RigidSpec) -> None:
+    def fix(self, target: Region | RigidSpec) -> None:
         """Keep a region of a soft body, or a rigid body, where it is."""
-        self.drive(target, HOLD)
+        self.prescribe_motion(target, HOLD)
 
     def attach(self, region: Region, rigid: RigidSpec) -> None:
         """Fix a region of a soft body to a rigid one: its nodes keep their place on it.
@@ -172,12 +172,12 @@ class World:
         self._known("attach", region.body, rigid)
         spec = self.specs[region.body]
         assert isinstance(spec, SoftSpec)
-        if region.body in self.drives and self.drives[region.body][0].name == region.name:
+        if region.body in self.reactions and self.reactions[region.body][0].name == region.name:
             raise LimpetError(f"attach '{region.body}': its region '{region.name}' is driven")
         nodes = spec.shape.region(region.name)
-        tie = TieSpec(region.body, rigid.name, nodes, spec.shape.points[nodes], hinge=False)
-        self.ties.append(tie)
-        self.ignore(spec, rigid)
+        joint = JointSpec(region.body, rigid.name, nodes, spec.shape.points[nodes], hinge=False)
+        self.joints.append(joint)
+        self.exclude_contact(spec, rigid)
 
     def joint(
         self, one: RigidSpec, other: RigidSpec, at: Vector, axis: Vector | None = None
@@ -196,8 +196,8 @@ class World:
             points = np.concatenate([points, points + along * size / np.linalg.norm(along)])
         if points.shape != (1 if axis is None else 2, 3) or not np.all(np.isfinite(points)):
             raise LimpetError(f"joint at = {at}: expected three finite numbers [m]")
-        self.ties.append(TieSpec(one.name, other.name, None, points, axis is not None))
-        self.ignore(one, other)
+        self.joints.append(JointSpec(one.name, other.name, None, points, axis is not None))
+        self.exclude_contact(one, other)
 
     def _known(self, what: str, one: str, other: object) -> None:
         if one not in self.specs or not isinstance(other, RigidSpec):
@@ -213,21 +213,21 @@ class World:
 
     def _prescribed(self, name: str) -> bool:
         spec = self.specs[name]
-        return isinstance(spec, RigidSpec) and (spec.fixed or name in self.drives)
+        return isinstance(spec, RigidSpec) and (spec.fixed or name in self.reactions)
 
     @property
-    def swept(self) -> Constrained:
+    def particles(self) -> ParticleSystem:
         """Cloth, rope, jelly and the rigid bodies among them, by constrained dynamics (C).
 
-        ``world.swept.add(body)``; cups touch those of its bodies that enclose a volume.
+        ``world.particles.add(body)``; cups touch those of its bodies that enclose a volume.
         """
-        if self._swept is None:
-            self._swept = Constrained(gravity=self.gravity, friction=self.pairing.friction)
-        return self._swept
+        if self._particles is None:
+            self._particles = ParticleSystem(gravity=self.gravity, friction=self.pairing.friction)
+        return self._particles
 
-    def ignore(self, one: Named, other: Named) -> None:
+    def exclude_contact(self, one: Named, other: Named) -> None:
         """Let two bodies pass through each other: no contact, no cavity between them."""
-        self.pairing.ignore(one.name, other.name)
+        self.pairing.exclude_contact(one.name, other.name)
 
     def set_friction(self, one: Named, other: Named, mu: float) -> None:
         """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
@@ -241,26 +241,26 @@ class World:
         """
         self.pairing.set_contact(one, other, model, dissipation)
 
-    def breathe(self, body: Spec, breath: Breath) -> None:
+    def set_air_exchange(self, body: Spec, exchange: AirExchange) -> None:
         """How every cavity with a wall on `body` leaks or is fed, instead of the world's leak.
 
         Of two bodies round one cavity that both breathe, the one that carries the contact ring
         counts (the soft one; of two alike the one added first); if that has none, the first added.
         """
-        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(breath, Breath):
+        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(exchange, AirExchange):
             raise LimpetError("breathe: expected a body of this world, and a Breath")
         if self.specs.get(body.name) is not body:
             raise LimpetError(f"breathe on '{body.name}': it is not a body of this world")
-        if body.name in self.breaths:
+        if body.name in self.air_exchanges:
             raise LimpetError(f"'{body.name}' breathes already: join the two in one Breath")
-        self.breaths[body.name] = breath
+        self.air_exchanges[body.name] = exchange
 
     def connect(
         self,
         body: Spec,
         source: Source,
         *,
-        line: Line | None = None,
+        hose: Hose | None = None,
         valve: Valve | None = None,
         port: Vector | None = None,
         switch: float | None = None,
@@ -284,8 +284,8 @@ class World:
                 f"connect on '{body.name}': vacuum = {deepest:g} Pa is below absolute zero "
                 f"pressure; expected at most that of the atmosphere, {atmosphere.pressure:g} Pa"
             )
-        line = line or Line()
-        if atmosphere.exponent != 1.0 and not (isinstance(source, Regulator) and line.is_nothing):
+        hose = hose or Hose()
+        if atmosphere.exponent != 1.0 and not (isinstance(source, Regulator) and hose.is_nothing):
             raise LimpetError(
                 f"connect on '{body.name}': the air has exponent = {atmosphere.exponent:g}; pumps "
                 "and hoses need 1 (air takes the temperature of its pipes), a bare Regulator not"
@@ -294,20 +294,20 @@ class World:
         where = None if port is None else np.asarray(port, dtype=float)
         if where is not None and (where.shape != (3,) or not np.all(np.isfinite(where))):
             raise LimpetError(f"connect port = {port}: expected three finite numbers [m]")
-        self.connections[body.name] = Connection(source, line, valve or Valve(), switch, where)
+        self.connections[body.name] = Connection(source, hose, valve or Valve(), switch, where)
 
-    def taps(self, names: Sequence[str], surfaces: Sequence[Array]) -> list[Tap]:
+    def ports(self, names: Sequence[str], surfaces: Sequence[Array]) -> list[Port]:
         """The lines, with the vertex of the joined `surfaces` (n, 3) [m] nearest to each port."""
         offset = np.cumsum([0] + [len(x) for x in surfaces])
-        taps = []
+        ports = []
         for name, c in self.connections.items():
             i, vertex = list(names).index(name), -1
             if c.port is not None:
                 vertex = int(offset[i] + np.linalg.norm(surfaces[i] - c.port, axis=1).argmin())
-            taps.append(Tap(name, i, vertex, c.source, c.line, c.valve, c.switch))
-        return taps
+            ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
+        return ports
 
-    def watch(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
+    def add_probe(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
 
         Of a rigid or swept body it is the centre of mass. With a region comes the volume of its
@@ -319,36 +319,36 @@ class World:
             raise LimpetError(
                 f"watch '{name}': expected a rigid body or a region of a soft one, as beam[\"tip\"]"
             )
-        swept = [body.name for body in self.swept.bodies]
-        if target.body not in (*self.specs, *swept):
-            near = suggest(target.body, [*self.specs, *swept])
+        particles = [body.name for body in self.particles.bodies]
+        if target.body not in (*self.specs, *particles):
+            near = suggest(target.body, [*self.specs, *particles])
             raise LimpetError(f"watch '{name}': there is no body '{target.body}'{near}")
         if not name.isidentifier():
             raise LimpetError(f"watch '{name}': expected a name of letters, digits and _")
-        if name in self.watched:
+        if name in self.probes:
             raise LimpetError(f"watch '{name}': that name is taken")
-        self.watched[name] = target
+        self.probes[name] = target
 
-    def watched_columns(self) -> list[str]:
+    def probe_columns(self) -> list[str]:
         """The names of what is watched, in the order of the reports."""
-        places = [f"{name}_{axis}" for name in self.watched for axis in "xyz"]
-        regions = self.watched.values()
+        places = [f"{name}_{axis}" for name in self.probes for axis in "xyz"]
+        regions = self.probes.values()
         bodies = dict.fromkeys(region.body for region in regions if region.name is not None)
         return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
 
-    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface], Ties, list[Handle]]:
+    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface], Joints, list[Attachment]]:
         """The bodies, ready to step, the topology of their collision surfaces, and what joins them.
 
         The points that are tied follow the vertices of each body's surface.
         """
-        if not self.specs and not self.swept.bodies:
+        if not self.specs and not self.particles.bodies:
             raise LimpetError("the world is empty: add a body first")
         bodies: list[SoftBody | RigidBody] = []
         surfaces: list[Surface] = []
         placed: list[tuple[str, Array, Array]] = []
-        anchors = Anchors(self.ties)
+        anchors = Anchors(self.joints)
         for spec in self.specs.values():
-            region, motion = self.drives.get(spec.name, (None, None))
+            region, motion = self.reactions.get(spec.name, (None, None))
             if isinstance(spec, SoftSpec):
                 collision = spec.shape.collision
                 points, triangles = collision.positions(spec.shape.points), collision.triangles
@@ -402,7 +402,7 @@ def _place(points: Array, position: Vector, rotation: Array | None) -> Array:
     where = np.asarray(position, dtype=float)
     if where.shape != (3,) or not np.all(np.isfinite(where)):
         raise LimpetError(f"position = {position}: expected three finite numbers [m]")
-    turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
-    if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3), atol=1e-9):
+    rotation = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
+    if rotation.shape != (3, 3) or not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-9):
         raise LimpetError("rotation: expected a rotation matrix, 3 x 3 and orthogonal")
-    return np.ascontiguousarray(points @ turn.T + where)
+    return np.ascontiguousarray(points @ rotation.T + where)

@@ -1,19 +1,20 @@
-"""Cloth, rope, jelly and what they lie on, for `World.swept`: `limpet.particles`.
+"""Particle bodies: cloth, rope and jelly, and the rigid bodies among them (`limpet.particles`).
 
     world = limpet.World()
-    net = limpet.particles.cloth(0.3, 0.3, (20, 20)).moved((0, 0, 0.2))
-    sheet = world.swept.add(limpet.particles.MassSpring("napkin", net, 0.02, stiffness=0.1), 1e-3)
-    world.swept.inextensible(sheet)
+    mesh = limpet.particles.cloth(0.3, 0.3, (20, 20)).moved((0, 0, 0.2))
+    napkin = limpet.particles.MassSpring("napkin", mesh, 0.02, stiffness=0.1)
+    world.particles.add(napkin, thickness=1e-3)
+    world.particles.add_inextensible_edges(napkin)
 
-A net says how particles hang together, a body how they move by themselves; `world.swept` has the
-constraints between them. Rigid bodies among them may have a closed form for contact.
+A mesh says which particles are connected, a body how they move by themselves; `world.particles` has
+the constraints between them. Rigid bodies among them may have a primitive for contact.
 """
 
 from __future__ import annotations
 
 from limpet.contact.primitives import ball, block, half_space, round_bar
-from limpet.particles.bending import Fold
-from limpet.particles.distances import Resists
+from limpet.particles.bending import BendingModel
+from limpet.particles.distances import ForceSide
 from limpet.particles.explicit_fem import ExplicitFem
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import (
@@ -22,24 +23,24 @@ from limpet.particles.meshes import (
     gel_block,
     grid_edges,
     rope,
-    sheet_net,
-    solid_net,
+    sheet_mesh,
+    solid_mesh,
 )
 from limpet.particles.pbd import PositionBased
 from limpet.particles.shape_matching import ShapeMatching
-from limpet.particles.system import Constrained, SweepPlan
+from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 
 __all__ = [
-    "Constrained",
+    "BendingModel",
     "ExplicitFem",
-    "Fold",
+    "ForceSide",
     "MassSpring",
+    "ParticleSolverSettings",
+    "ParticleSystem",
     "PositionBased",
-    "Resists",
     "RigidBody",
     "ShapeMatching",
-    "SweepPlan",
     "ball",
     "block",
     "cloth",
@@ -49,6 +50,6 @@ __all__ = [
     "half_space",
     "rope",
     "round_bar",
-    "sheet_net",
-    "solid_net",
+    "sheet_mesh",
+    "solid_mesh",
 ]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limpet.particles.point_pairs import Pairs
+from limpet.particles.point_pairs import PointPairs
 
 Array = np.ndarray
 
@@ -22,7 +22,7 @@ class Anchors(NamedTuple):
 
 
 def anchors_at(
-    place: Array, node: Array, own: int, target: int, centre: Array, turn: Array
+    place: Array, node: Array, own: int, target: int, centre: Array, rotation: Array
 ) -> Anchors:
     """Points (k, 3) [m] held where they are now, on body `target` or (-1) in the world.
 
@@ -31,12 +31,12 @@ def anchors_at(
     k = len(place)
     local = np.empty((k, 2, 3))
     for side, body in enumerate((own, target)):
-        local[:, side] = place if body < 0 else (place - centre[body]) @ turn[body]
+        local[:, side] = place if body < 0 else (place - centre[body]) @ rotation[body]
     rigid = np.repeat(np.array([[own, target]], np.int32), k, axis=0)
     return Anchors(np.asarray(node, np.int32), rigid, local)
 
 
-def anchor_pairs(anchors: Anchors, x: Array, centre: Array, turn: Array) -> Pairs:
+def anchor_pairs(anchors: Anchors, x: Array, centre: Array, rotation: Array) -> PointPairs:
     """Pairs of points at node positions x (n, 3) and poses of the rigid bodies.
 
     Both impulses act at the first point (half-way between two rigid bodies), so that a gap not yet
@@ -46,8 +46,12 @@ def anchor_pairs(anchors: Anchors, x: Array, centre: Array, turn: Array) -> Pair
     at = np.empty((k, 2, 3))
     for side in range(2):
         body = anchors.rigid[:, side]
-        there = np.einsum("kij,kj->ki", turn[body], anchors.local[:, side]) if len(turn) else 0.0
-        about = centre[body] if len(turn) else 0.0
+        there = (
+            np.einsum("kij,kj->ki", rotation[body], anchors.local[:, side])
+            if len(rotation)
+            else 0.0
+        )
+        about = centre[body] if len(rotation) else 0.0
         at[:, side] = np.where((body < 0)[:, None], anchors.local[:, side], there + about)
     on_node = anchors.node >= 0
     at[on_node, 0] = x[anchors.node[on_node]]
@@ -60,7 +64,7 @@ def anchor_pairs(anchors: Anchors, x: Array, centre: Array, turn: Array) -> Pair
         arm[known, side] = point[known] - centre[body[known]]
     start = np.concatenate([[0], np.cumsum(on_node)]).astype(np.int32)
     held = int(on_node.sum())
-    return Pairs(
+    return PointPairs(
         start, anchors.node[on_node], np.ones(held), np.zeros((held, 3)), anchors.rigid, arm,
         np.repeat(np.eye(3)[None], k, axis=0), at[:, 0] - at[:, 1], np.zeros(k),
     )  # fmt: skip

@@ -21,7 +21,7 @@ from limpet.geometry.distance import add, cross, dot, point, scale, sub
 Array = np.ndarray
 
 
-class Fold(IntEnum):
+class BendingModel(IntEnum):
     """Which function of the fold is kept."""
 
     ANGLE = 0
@@ -45,7 +45,7 @@ class Bends(NamedTuple):
 def fold_and_gradient(x: Array, nodes: Array, fold: int, size: float, g: Array) -> float:
     """The value, and its gradient g (4, 3) by the nodes i, j, L, R."""
     xi, xj, xl, xr = point(x, nodes[0]), point(x, nodes[1]), point(x, nodes[2]), point(x, nodes[3])
-    if fold == Fold.DOT.value:
+    if fold == BendingModel.DOT.value:
         middle = scale(0.5, add(xi, xj))
         a, b = sub(xl, middle), sub(xr, middle)
         s = 1.0 / size
@@ -72,7 +72,7 @@ def fold_and_gradient(x: Array, nodes: Array, fold: int, size: float, g: Array) 
 
 
 @njit(cache=True, error_model="numpy")
-def folds(x: Array, nodes: Array, fold: Array, size: Array) -> tuple[Array, Array]:
+def bending_angles(x: Array, nodes: Array, fold: Array, size: Array) -> tuple[Array, Array]:
     """Values (k,) and gradients (k, 4, 3) of all."""
     k = len(nodes)
     value, gradient = np.empty(k), np.empty((k, 4, 3))
@@ -90,7 +90,7 @@ def rest_sizes(x: Array, nodes: Array) -> Array:
 
 
 @njit(cache=True)
-def turned_back(value: float) -> float:
+def wrap_angle(value: float) -> float:
     """A difference of angles [rad], as a turn of at most half a circle."""
     if value > np.pi:
         return value - 2.0 * np.pi

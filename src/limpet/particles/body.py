@@ -1,8 +1,9 @@
-"""What all explicit bodies share: particles with lumped mass, a surface, a drive, a state.
+"""What all particle bodies share: lumped masses, a surface, a prescribed motion, a state.
 
-A model says one thing: what its inside does to the velocities within a step (`_inside`). All the
-rest stands here once. Every particle is a vertex of the collision surface, those within a volume
-belong to no triangle; so rows over vertices are rows over particles, and A is the mass (C eq 18).
+A model says one thing: what its internal forces do to the velocities within a step
+(`_internal_velocities`). All the rest stands here once. Every particle is a vertex of the collision
+surface, those within a volume belong to no triangle; so rows over vertices are rows over particles,
+and A is the mass (C eq 18).
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from numba import njit
 from limpet.dynamics.body import Rows
 from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, require_positive
-from limpet.linalg.reduced_compliance import Reduced, sparse_rows
-from limpet.particles.meshes import Net
+from limpet.linalg.reduced_compliance import ReducedCompliance, sparse_rows
+from limpet.particles.meshes import ParticleMesh
 
 Array = np.ndarray
 
@@ -60,49 +61,49 @@ class ParticleBody(ABC):
     def __init__(
         self,
         name: str,
-        net: Net,
+        mesh: ParticleMesh,
         mass: float,
         mass_damping: float = 0.0,
         driven: Array | None = None,
         motion: Motion | None = None,
-        even: bool = False,
+        uniform_mass: bool = False,
     ) -> None:
-        """`mass` [kg] is spread by area or volume, or (`even`) alike to all particles, as C does.
+        """`mass` [kg] is spread by area or volume, or (`uniform_mass`) equally to all.
 
         `driven` (d,): particles moved by `motion`.
         """
-        self.name, self.net = name, net
+        self.name, self.mesh = name, mesh
         self.mass = require_positive(f"mass of '{name}'", mass, " kg")
         if not 0.0 <= mass_damping < np.inf:
             raise LimpetError(
                 f"mass_damping of '{name}' = {mass_damping:g} 1/s: expected 0 or more"
             )
         self.mass_damping = mass_damping
-        n = len(net.points)
-        self.node_mass = self.mass * (np.full(n, 1.0 / n) if even else net.shares())
-        self.n_surface = len(net.points)
-        self.triangles = net.triangles
-        self.driven = _known_nodes(name, driven, self.n_surface)
+        n = len(mesh.points)
+        self.node_mass = self.mass * (np.full(n, 1.0 / n) if uniform_mass else mesh.shares())
+        self.n_points = len(mesh.points)
+        self.triangles = mesh.triangles
+        self.driven = _known_nodes(name, driven, self.n_points)
         self.motion = motion or HOLD
         self.inverse_mass = 1.0 / self.node_mass  # zero where driven
         self.inverse_mass[self.driven] = 0.0
-        self.x = net.points.copy()
+        self.x = mesh.points.copy()
         self.v = np.zeros_like(self.x)
         self._free = self._before = self._impulse = np.zeros_like(self.x)
         self._gravity, self._h = np.zeros(3), 0.0
 
     @abstractmethod
-    def _inside(self, h: float, v: Array) -> Array:
+    def _internal_velocities(self, h: float, v: Array) -> Array:
         """The velocities (n, 3) after a step of the body's own forces, from those without them."""
 
     def stable_step(self) -> float:
         """[s] The longest step at which the model is stable; models by goals always are."""
         return np.inf
 
-    def surface_positions(self) -> Array:
+    def positions(self) -> Array:
         return self.x.copy()
 
-    def surface_velocities(self) -> Array:
+    def velocities(self) -> Array:
         return self.v.copy()
 
     @property
@@ -120,42 +121,42 @@ class ParticleBody(ABC):
         """(n,) [1/kg] what a unit impulse does to the velocity in the last step; 0 where driven."""
         return self.drag * self.inverse_mass
 
-    def free_velocity(self, h: float, gravity: Array, time: float) -> None:
+    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> None:
         if h > self.stable_step():
             raise LimpetError(
                 f"time step h = {h:g} s: explicit body '{self.name}' is stable up to "
                 f"{self.stable_step():.3g} s; lower h, take more substeps, soften it or add mass"
             )
         self._h, self._gravity, self._before = h, np.asarray(gravity, float), self.v
-        v = self._inside(h, falling(self.v, self._gravity, h))
+        v = self._internal_velocities(h, falling(self.v, self._gravity, h))
         if self.mass_damping > 0.0:
             v *= self.drag
         if len(self.driven):
-            target = self.motion.place(self.net.points[self.driven], time + h)
+            target = self.motion.place(self.mesh.points[self.driven], time + h)
             v[self.driven] = (target - self.x[self.driven]) / h
         self._free = self.v = v
         self._impulse = np.zeros_like(v)
 
-    def compliance(self, rows: Rows) -> Reduced:
+    def compliance(self, rows: Rows) -> ReducedCompliance:
         touched = np.unique(rows.vertex)
-        place = np.zeros(self.n_surface, np.int32)
+        place = np.zeros(self.n_points, np.int32)
         place[touched] = np.arange(len(touched))
         none = np.full(len(rows), -1, np.int32)
         b = sparse_rows(rows.start, rows.vertex, rows.vector, place, none)
-        return Reduced(*b, np.diag(np.repeat(self.mobility[touched], 3)))
+        return ReducedCompliance(*b, np.diag(np.repeat(self.mobility[touched], 3)))
 
-    def apply(self, impulse: Array) -> None:
+    def apply_impulse(self, impulse: Array) -> None:
         self._impulse = impulse
         self.v = self._free + self.mobility[:, None] * impulse
 
-    def reach(self, v: Array, impulse: Array | None) -> None:
-        """On top of `apply`, by the velocities (n, 3); `impulse` if its drive is to know."""
+    def set_velocity(self, v: Array, impulse: Array | None) -> None:
+        """After `apply_impulse`: the velocities (n, 3); `impulse` if its drive is to know."""
         self.v = v.copy()
         if impulse is not None:
             self._impulse = self._impulse + impulse
 
-    def foresee(self, v: Array, impulse: Array) -> None:
-        """Free velocity <- what leads to v (n, 3) with `impulse`, as `apply` has it."""
+    def set_free_velocity(self, v: Array, impulse: Array) -> None:
+        """Free velocity <- what leads to v (n, 3) with `impulse`, as `apply_impulse` has it."""
         self.v = self._free = v - self.mobility[:, None] * impulse
 
     def advance(self, h: float) -> None:
@@ -172,7 +173,7 @@ class ParticleBody(ABC):
         """[J]"""
         return 0.5 * float(self.node_mass @ (self.v**2).sum(axis=1))
 
-    def drive_force(self, h: float) -> Array:
+    def reaction(self, h: float) -> Array:
         """By the balance of momentum: what neither gravity nor impulses nor drag account for."""
         if len(self.driven) == 0:
             return np.zeros(6)
@@ -189,7 +190,7 @@ class ParticleBody(ABC):
         self.x, self.v = state["x"].copy(), state["v"].copy()
 
 
-class GoalBody(ParticleBody):
+class GoalPositionBody(ParticleBody):
     """Models that say where the particles would rather be, made into velocities (C eq 1-3).
 
     With x* = x + h v of the velocities without the model (C eq 1) and its goals g at x*,
@@ -199,11 +200,18 @@ class GoalBody(ParticleBody):
     """
 
     def __init__(
-        self, name: str, net: Net, mass: float, stiffness: float = 1.0, mass_damping: float = 0.0,
-        driven: Array | None = None, motion: Motion | None = None, even: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        mesh: ParticleMesh,
+        mass: float,
+        stiffness: float = 1.0,
+        mass_damping: float = 0.0,
+        driven: Array | None = None,
+        motion: Motion | None = None,
+        uniform_mass: bool = False,
+    ) -> None:
         """`stiffness` k: the share of the way to its goal that a particle goes in a step."""
-        super().__init__(name, net, mass, mass_damping, driven, motion, even)
+        super().__init__(name, mesh, mass, mass_damping, driven, motion, uniform_mass)
         if not 0.0 < stiffness <= 1.0:
             raise LimpetError(
                 f"stiffness of '{name}' = {stiffness:g}: expected above 0 and at most 1, "
@@ -215,7 +223,7 @@ class GoalBody(ParticleBody):
     def goals(self, x: Array) -> Array:
         """(n, 3) [m] where particles that would arrive at x ought to be."""
 
-    def _inside(self, h: float, v: Array) -> Array:
+    def _internal_velocities(self, h: float, v: Array) -> Array:
         arrive = self.x + h * v
         return _drawn(v, arrive, self.goals(arrive), self.stiffness / h)
 

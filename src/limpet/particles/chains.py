@@ -14,7 +14,7 @@ Array = np.ndarray
 STRAIGHT = 0.8  # cosine between two edges at rest that are one thread
 
 
-def threads(points: Array, edges: Array) -> tuple[Array, Array, Array]:
+def chains(points: Array, edges: Array) -> tuple[Array, Array, Array]:
     """(order (e,), flip (e,) bool, start (t + 1,)): edges order[start[t]:start[t+1]] are thread t.
 
     A flipped edge is walked from its second node to its first. At each node an edge goes on in that

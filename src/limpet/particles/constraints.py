@@ -15,30 +15,32 @@ from limpet.particles.anchors import Anchors, anchor_pairs
 from limpet.particles.bending import Bends
 from limpet.particles.body import ParticleBody
 from limpet.particles.distances import Distances
-from limpet.particles.point_pairs import Pairs, contact_pairs
+from limpet.particles.point_pairs import PointPairs, contact_pairs
 from limpet.particles.rows import bend_rows, distance_rows, follow_bends, write_distances
-from limpet.particles.sweep import Impulses, Rows
-from limpet.particles.sweep_points import Moving, ask, follow, ready
+from limpet.particles.sweep import ConstraintRows, Impulses
+from limpet.particles.sweep_points import Velocities, follow, point_rows, update_bias
 from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class TouchMemory:
+class ImpulseWarmStart:
     """Impulses of the last step's touches, in world axes."""
 
     keys: Array  # (k,) int64, sorted
     impulses: Array  # (k, 3) [N s]
 
     @staticmethod
-    def of(touches: Sequence[Touches], pairs: Sequence[Pairs], p: Sequence[Array]) -> TouchMemory:
+    def of(
+        touches: Sequence[Touches], pairs: Sequence[PointPairs], p: Sequence[Array]
+    ) -> ImpulseWarmStart:
         keys = np.concatenate([t.key for t in touches])
         order = np.argsort(keys, kind="stable")
         (one, two), (first, rest) = p, pairs
-        return TouchMemory(keys[order], _in_world(one, first.frame, two, rest.frame, order))
+        return ImpulseWarmStart(keys[order], _in_world(one, first.frame, two, rest.frame, order))
 
-    def recall(self, touches: Touches, pairs: Pairs) -> Array:
+    def recall(self, touches: Touches, pairs: PointPairs) -> Array:
         """(k, 3) in the pairs' frames: zero where nothing is remembered, never a pull."""
         if len(self.keys) == 0 or len(touches) == 0:
             return np.zeros((len(touches), 3))
@@ -80,24 +82,24 @@ class Pins(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Poses:
+class RigidPoses:
     """Where the rigid bodies are."""
 
     centre: Array  # (b, 3) [m]
-    turn: Array  # (b, 3, 3)
+    rotation: Array  # (b, 3, 3)
 
     @staticmethod
-    def of(bodies: Sequence[RigidBody]) -> Poses:
-        centre, turn = np.empty((len(bodies), 3)), np.empty((len(bodies), 3, 3))
+    def of(bodies: Sequence[RigidBody]) -> RigidPoses:
+        centre, rotation = np.empty((len(bodies), 3)), np.empty((len(bodies), 3, 3))
         for i, body in enumerate(bodies):
-            centre[i], turn[i] = body.centre, quaternion_matrix(body.turn)
-        return Poses(centre, turn)
+            centre[i], rotation[i] = body.centre, quaternion_matrix(body.quaternion)
+        return RigidPoses(centre, rotation)
 
 
 def moving(
     soft: Sequence[ParticleBody], rigid: Sequence[RigidBody], pins: Pins, x: Array, h: float
-) -> Moving:
-    """Copies of the velocities, with what impulses do to them, after free_velocity.
+) -> Velocities:
+    """Copies of the velocities, with what impulses do to them, after compute_free_velocity.
 
     Nodes x (n, 3) held in the world go there whatever pulls at them: they are eliminated.
     """
@@ -115,11 +117,11 @@ def moving(
     if len(pins.node):
         v[pins.node] = (pins.place - x[pins.node]) / h
         mobility[pins.node] = 0.0
-    return Moving(v, mobility, velocity, inverse_mass, inverse_inertia)
+    return Velocities(v, mobility, velocity, inverse_mass, inverse_inertia)
 
 
 @dataclass(frozen=True)
-class Stack:
+class ParticleConstraints:
     """Constraints that last."""
 
     pins: Pins
@@ -131,7 +133,7 @@ class Stack:
     @staticmethod
     def of(
         distances: Sequence[Distances], bends: Sequence[Bends], anchors: Sequence[Anchors]
-    ) -> Stack:
+    ) -> ParticleConstraints:
         no, i4 = np.zeros(0), np.zeros((0, 4), np.int32)
         d0 = Distances(i4[:, :2].copy(), no, no, no, no, no, np.zeros(1, np.int32))
         b0 = Bends(i4, np.zeros(0, np.int8), no, no, no, no, no, no)
@@ -139,43 +141,57 @@ class Stack:
         every = Anchors(*_joined(a0, anchors))
         soft = (every.node >= 0) & (every.rigid[:, 1] >= 0)
         pinned, among_rigid = (every.node >= 0) & ~soft, every.node < 0
-        return Stack(
+        return ParticleConstraints(
             Pins(every.node[pinned], every.local[pinned, 1]),
             _joined_distances(d0, distances), Bends(*_joined(b0, bends)),
             Anchors(*(f[among_rigid] for f in every)), Anchors(*(f[soft] for f in every)),
         )  # fmt: skip
 
     def rows(
-        self, x: Array, poses: Poses, on: Moving, rigid_pairs: Pairs, pairs: Pairs, h: float,
-        share: float,
-    ) -> Rows:  # fmt: skip
+        self,
+        x: Array,
+        poses: RigidPoses,
+        on: Velocities,
+        rigid_pairs: PointPairs,
+        pairs: PointPairs,
+        h: float,
+        baumgarte: float,
+    ) -> ConstraintRows:
         """All rows at node positions x (n, 3), with the touches' pairs."""
         rigid_held, held = (
-            anchor_pairs(a, x, poses.centre, poses.turn) if len(a.node) else Pairs.none()
+            anchor_pairs(a, x, poses.centre, poses.rotation) if len(a.node) else PointPairs.none()
             for a in (self.rigid_held, self.held)
         )
-        return Rows(
-            ready(rigid_held, on, h, share, False),
-            ready(rigid_pairs, on, h, share, True),
-            distance_rows(x, self.distances, on.inverse_mass, h, share),
-            bend_rows(x, self.bends, on.inverse_mass, h, share),
-            ready(held, on, h, share, False),
-            ready(pairs, on, h, share, True),
+        return ConstraintRows(
+            point_rows(rigid_held, on, h, baumgarte, False),
+            point_rows(rigid_pairs, on, h, baumgarte, True),
+            distance_rows(x, self.distances, on.inverse_mass, h, baumgarte),
+            bend_rows(x, self.bends, on.inverse_mass, h, baumgarte),
+            point_rows(held, on, h, baumgarte, False),
+            point_rows(pairs, on, h, baumgarte, True),
         )
 
-    def again(self, rows: Rows, x: Array, poses: Poses, on: Moving, h: float, share: float) -> Rows:
+    def again(
+        self,
+        rows: ConstraintRows,
+        x: Array,
+        poses: RigidPoses,
+        on: Velocities,
+        h: float,
+        baumgarte: float,
+    ) -> ConstraintRows:
         """The rows after a part of a step: lengths anew, touches and folds followed."""
         for points in (rows.rigid_contacts, rows.contacts):
-            if len(points.wanted):
-                ask(points, h, share, True)
+            if len(points.bias):
+                update_bias(points, h, baumgarte, True)
         rigid_held, held = rows.rigid_held, rows.held
         if len(self.rigid_held.node):
-            pairs = anchor_pairs(self.rigid_held, x, poses.centre, poses.turn)
-            rigid_held = ready(pairs, on, h, share, False)
+            pairs = anchor_pairs(self.rigid_held, x, poses.centre, poses.rotation)
+            rigid_held = point_rows(pairs, on, h, baumgarte, False)
         if len(self.held.node):
-            pairs = anchor_pairs(self.held, x, poses.centre, poses.turn)
-            held = ready(pairs, on, h, share, False)
-        write_distances(rows.distances, x, self.distances, on.inverse_mass, h, share)
+            pairs = anchor_pairs(self.held, x, poses.centre, poses.rotation)
+            held = point_rows(pairs, on, h, baumgarte, False)
+        write_distances(rows.distances, x, self.distances, on.inverse_mass, h, baumgarte)
         return rows._replace(rigid_held=rigid_held, held=held)
 
     def zeros(self, rigid_touches: int, touches: int) -> Impulses:
@@ -186,14 +202,14 @@ class Stack:
         )  # fmt: skip
 
 
-def touch_pairs(touches: Touches, x: Array, poses: Poses) -> Pairs:
-    return contact_pairs(touches, x, poses.centre) if len(touches) else Pairs.none()
+def touch_pairs(touches: Touches, x: Array, poses: RigidPoses) -> PointPairs:
+    return contact_pairs(touches, x, poses.centre) if len(touches) else PointPairs.none()
 
 
-def follow_rows(rows: Rows, on: Moving, h: float) -> None:
+def follow_rows(rows: ConstraintRows, on: Velocities, h: float) -> None:
     """Touches and folds after h with the velocities `on`, in place."""
     for points in (rows.rigid_contacts, rows.contacts):
-        if len(points.wanted):
+        if len(points.bias):
             follow(points, on, h)
     if len(rows.bends.r):
         follow_bends(rows.bends, on.v, h)
@@ -202,9 +218,9 @@ def follow_rows(rows: Rows, on: Moving, h: float) -> None:
 def _joined_distances(empty: Distances, parts: Sequence[Distances]) -> Distances:
     """One after the other, their threads counted through."""
     shift = np.cumsum([0] + [len(p.rest) for p in parts])
-    thread = [empty.thread, *(p.thread[1:] + s for p, s in zip(parts, shift))]
+    chain = [empty.chain, *(p.chain[1:] + s for p, s in zip(parts, shift))]
     joined = Distances(*_joined(empty, parts))
-    return joined._replace(thread=np.concatenate(thread).astype(np.int32))
+    return joined._replace(chain=np.concatenate(chain).astype(np.int32))
 
 
 def _joined(empty: tuple[Array, ...], parts: Sequence[tuple[Array, ...]]) -> Iterator[Array]:

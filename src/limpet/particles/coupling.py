@@ -19,7 +19,7 @@ from limpet.clock import Clock
 from limpet.errors import LimpetError, MeshError
 from limpet.geometry.surface import Surface, bare_surface, surface_topology
 from limpet.particles.body import ParticleBody
-from limpet.particles.system import Constrained, ConstrainedState, OpenStep
+from limpet.particles.system import ParticleState, ParticleSystem, PendingStep
 from limpet.report import StepReport
 from limpet.rigid.rigid_body import RigidBody
 
@@ -28,20 +28,20 @@ Array = np.ndarray
 AGREED = 1e-4  # [m/s] that the sweeps may yet change where others press
 
 
-class Guests:
+class ParticleCoupling:
     """The swept bodies of a world, each with its place among all vertices."""
 
-    def __init__(self, engine: Constrained, h: float, first: int) -> None:
+    def __init__(self, engine: ParticleSystem, h: float, first: int) -> None:
         """`first`: where their vertices begin, after those of the others; 0: there are none."""
         self.engine = deepcopy(engine)  # bodies keep their state; a world may be run twice
         self.engine.h = h
         self.bodies: list[ParticleBody | RigidBody] = self.engine.bodies
         self.surfaces = [_surface(body) for body in self.bodies]
         self.alone = first == 0
-        ends = first + np.cumsum([0, *(b.n_surface for b in self.bodies)])
+        ends = first + np.cumsum([0, *(b.n_points for b in self.bodies)])
         self._own = [slice(a, b) for a, b in pairwise(ends.tolist())]
-        self._start: ConstrainedState | None = None
-        self._now: OpenStep | None = None
+        self._start: ParticleState | None = None
+        self._now: PendingStep | None = None
         self._force = np.zeros((0, 3))  # (n, 3) [N] of the others on all vertices, so far
         self._report: StepReport | None = None
 
@@ -77,14 +77,14 @@ class Guests:
         now, bodies = self._now, zip(self.bodies, self._own)
         now.clock.resume()
         self.engine.bear(now, [now.h * (force[own] - self._force[own]) for own in self._own])
-        before = [body.surface_velocities() for body in self.bodies]
+        before = [body.velocities() for body in self.bodies]
         self._sweep(force)
         worst = 0.0
         for (body, own), old in zip(bodies, before):
             loaded = force[own].any(axis=1)
             if loaded.any():
-                body.apply(now.h * force[own])
-                worst = max(worst, float(np.abs(body.surface_velocities() - old)[loaded].max()))
+                body.apply_impulse(now.h * force[own])
+                worst = max(worst, float(np.abs(body.velocities() - old)[loaded].max()))
         return worst <= AGREED
 
     def _sweep(self, force: Array) -> None:
@@ -92,7 +92,7 @@ class Guests:
         assert self._now is not None
         self.engine.sweep(self._now)
         for body, v, own in zip(self.bodies, self.engine.velocities(self._now), self._own):
-            body.foresee(v, self._now.h * force[own])
+            body.set_free_velocity(v, self._now.h * force[own])
         self._force = force
 
     def finish(self, clock: Clock) -> None:
@@ -107,7 +107,7 @@ class Guests:
                 body.set_state(state)
         else:
             for body, own in zip(self.bodies, self._own):
-                body.apply(now.h * self._force[own])
+                body.apply_impulse(now.h * self._force[own])
             self.engine.move(now)
         self._report = self.engine.finish(now)
         clock.take(self._report.phases)
@@ -119,7 +119,7 @@ class Guests:
             self.engine.set_state(self._start)
             self._now.left = self.engine.substeps
             for body, own in zip(self.bodies, self._own):
-                body.apply(self._now.h * pull[own])
+                body.apply_impulse(self._now.h * pull[own])
 
     def merged(self, report: StepReport) -> StepReport:
         """A step's report, with what the sweeps did."""
@@ -127,17 +127,21 @@ class Guests:
         if own is None:
             return report
         return replace(
-            report, rows=report.rows + own.rows, contacts=report.contacts + own.contacts,
-            touching=report.touching + own.touching, sweeps=report.sweeps + own.sweeps,
-            converged=report.converged and own.converged, drives={**report.drives, **own.drives},
+            report,
+            rows=report.rows + own.rows,
+            contacts=report.contacts + own.contacts,
+            active_contacts=report.active_contacts + own.active_contacts,
+            sweeps=report.sweeps + own.sweeps,
+            converged=report.converged and own.converged,
+            reactions={**report.reactions, **own.reactions},
             max_penetration=max(report.max_penetration, own.max_penetration),
-            balance_error=own.balance_error if self.alone else report.balance_error,
-        )  # fmt: skip
+            momentum_residual=own.momentum_residual if self.alone else report.momentum_residual,
+        )
 
 
 def _surface(body: ParticleBody | RigidBody) -> Surface:
     """Of what encloses a volume its topology, of a sheet its triangles alone."""
     try:
-        return surface_topology(body.triangles, body.n_surface)
+        return surface_topology(body.triangles, body.n_points)
     except MeshError:
-        return bare_surface(body.triangles, body.n_surface)
+        return bare_surface(body.triangles, body.n_points)

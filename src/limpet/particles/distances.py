@@ -19,7 +19,7 @@ Array = np.ndarray
 TURN = 0.1  # share of its length that a rod is drawn in for at most, for its turning in a step
 
 
-class Resists(StrEnum):
+class ForceSide(StrEnum):
     """C's three ways of bounding lambda."""
 
     BOTH = "both"  # neither longer nor shorter
@@ -27,12 +27,12 @@ class Resists(StrEnum):
     STRETCH = "stretch"  # not longer: damps excessive deformation, a thread
 
 
-def bounds(resists: Resists, most: float = np.inf) -> tuple[float, float]:
-    """(lambda-, lambda+) [N] for a material that bears forces up to `most`."""
-    if not most > 0.0:
-        raise LimpetError(f"largest force {most:g} N of a constraint: expected above 0")
-    lower = 0.0 if resists == Resists.COMPRESSION else -most
-    upper = 0.0 if resists == Resists.STRETCH else most
+def bounds(resists: ForceSide, max_force: float = np.inf) -> tuple[float, float]:
+    """(lambda-, lambda+) [N] for a material that bears forces up to `max_force`."""
+    if not max_force > 0.0:
+        raise LimpetError(f"largest force {max_force:g} N of a constraint: expected above 0")
+    lower = 0.0 if resists == ForceSide.COMPRESSION else -max_force
+    upper = 0.0 if resists == ForceSide.STRETCH else max_force
     return lower, upper
 
 
@@ -45,7 +45,7 @@ class Distances(NamedTuple):
     upper: Array  # (k,) [N] lambda+
     stiffness: Array  # (k,) [N/m], inf: a constraint
     damping: Array  # (k,) [N s/m] of springs
-    thread: Array  # (t + 1,) int32: rows thread[i]:thread[i+1] are a chain of edges, end to end
+    chain: Array  # (t + 1,) int32: rows thread[i]:thread[i+1] are a chain of edges, end to end
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -56,25 +56,25 @@ def length_rate(length: float, along: float, square: float, h: float) -> float:
     longer by h |u|^2/2|d| in each step; with the whole rate it keeps its length as it turns. Up to
     a point: what turns by half a radian or more in a step cannot be held along d.
     """
-    reach = length + h * along
+    set_velocity = length + h * along
     across = max(square - along * along, 0.0)
-    full = np.sqrt(reach * reach + h * h * across)
-    return along + min(h * across / max(full + reach, length), TURN * length / h)
+    full = np.sqrt(set_velocity * set_velocity + h * h * across)
+    return along + min(h * across / max(full + set_velocity, length), TURN * length / h)
 
 
 @njit(cache=True, error_model="numpy")
-def turning(v: Array, of: Distances) -> float:
+def edge_rotation_rate(v: Array, of: Distances) -> float:
     """[rad/s] How fast the fastest edge turns, or changes its length, at velocities v (n, 3)."""
-    most = 0.0
+    max_force = 0.0
     for c in range(len(of.rest)):
         i, j = of.nodes[c, 0], of.nodes[c, 1]
         u0, u1, u2 = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2]
-        most = max(most, (u0 * u0 + u1 * u1 + u2 * u2) / (of.rest[c] * of.rest[c]))
-    return np.sqrt(most)
+        max_force = max(max_force, (u0 * u0 + u1 * u1 + u2 * u2) / (of.rest[c] * of.rest[c]))
+    return np.sqrt(max_force)
 
 
 @njit(cache=True, error_model="numpy")
-def transverse(force: Array, of: Distances, inverse_mass: Array) -> float:
+def transverse_frequency(force: Array, of: Distances, inverse_mass: Array) -> float:
     """[rad/s] The fastest swing across threads under these forces (k,) [N], by Gershgorin."""
     load = np.zeros(len(inverse_mass))
     for c in range(len(force)):
@@ -82,7 +82,7 @@ def transverse(force: Array, of: Distances, inverse_mass: Array) -> float:
             k = -force[c] / of.rest[c]
             load[of.nodes[c, 0]] += k
             load[of.nodes[c, 1]] += k
-    most = 0.0
+    max_force = 0.0
     for i in range(len(load)):
-        most = max(most, 2.0 * load[i] * inverse_mass[i])
-    return np.sqrt(most)
+        max_force = max(max_force, 2.0 * load[i] * inverse_mass[i])
+    return np.sqrt(max_force)

@@ -13,7 +13,7 @@ from limpet.fem.elements.corotational import energy, lame
 from limpet.fem.elements.tet4 import TET4
 from limpet.fem.material import Material
 from limpet.particles.body import ParticleBody, pushed
-from limpet.particles.meshes import Net
+from limpet.particles.meshes import ParticleMesh
 from limpet.particles.tet_forces import side_by_side, tet_forces
 
 Array = np.ndarray
@@ -27,17 +27,17 @@ class ExplicitFem(ParticleBody):
     def __init__(
         self,
         name: str,
-        net: Net,
+        mesh: ParticleMesh,
         mass: float,
         material: Material,
         driven: Array | None = None,
         motion: Motion | None = None,
-        even: bool = False,
+        uniform_mass: bool = False,
     ) -> None:
-        super().__init__(name, net, mass, material.mass_damping, driven, motion, even)
-        if not net.closed:
+        super().__init__(name, mesh, mass, material.mass_damping, driven, motion, uniform_mass)
+        if not mesh.closed:
             raise LimpetError(
-                f"explicit body '{name}': net '{net.name}' has no tetrahedra; finite elements need "
+                f"explicit body '{name}': '{mesh.name}' has no tetrahedra; finite elements need "
                 "a volume, a sheet is made of springs"
             )
         if material.poisson == 0.5 or material.law != "corotational":
@@ -46,7 +46,7 @@ class ExplicitFem(ParticleBody):
                 "expected poisson below 0.5 and law = 'corotational'"
             )
         self.material = material
-        self.block = cell_block(TET4, net.points, net.tets)
+        self.block = cell_block(TET4, mesh.points, mesh.tets)
         b = self.block
         self._blocks = side_by_side(b.cells, b.gradients[:, 0], b.weights[:, 0])
         self.mu, self.lam = lame(material.young, material.poisson)
@@ -59,8 +59,8 @@ class ExplicitFem(ParticleBody):
         body's a little, so it is taken TURNS higher; never above that of the stiffest cell alone,
         which bounds it whatever the cells do (Irons).
         """
-        b, n = self.block, 3 * self.n_surface
-        share = np.zeros(self.n_surface)
+        b, n = self.block, 3 * self.n_points
+        share = np.zeros(self.n_points)
         np.add.at(share, b.cells, b.lumped)
         g, w = b.gradients[:, 0], b.weights[:, 0]
         stiff = self.lam * np.einsum("m,mai,mbj->maibj", w, g, g)
@@ -87,7 +87,7 @@ class ExplicitFem(ParticleBody):
     def stable_step(self) -> float:
         return self._limit
 
-    def _inside(self, h: float, v: Array) -> Array:
+    def _internal_velocities(self, h: float, v: Array) -> Array:
         damping = self.material.stiffness_damping
         force = tet_forces(self.x, self.v, *self._blocks, self.mu, self.lam, damping)
         return pushed(v, force, self.node_mass, h)

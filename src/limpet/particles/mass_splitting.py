@@ -14,14 +14,14 @@ import numpy as np
 from numba import njit
 
 from limpet.particles.limited import solve_row
-from limpet.particles.point_pairs import Pairs
-from limpet.particles.sweep_points import Moving
+from limpet.particles.point_pairs import PointPairs
+from limpet.particles.sweep_points import Velocities
 
 Array = np.ndarray
 
 
 @njit(cache=True, error_model="numpy")
-def _counts(pairs: Pairs, body: Array, bodies: int, rigids: int) -> tuple[Array, Array, Array]:
+def _counts(pairs: PointPairs, body: Array, bodies: int, rigids: int) -> tuple[Array, Array, Array]:
     """Contacts of each soft body and of each rigid one, and faces' contacts at each node."""
     soft, rigid, node = np.zeros(bodies), np.zeros(rigids), np.zeros(len(body))
     for c in range(len(pairs.gap)):
@@ -40,7 +40,13 @@ def _counts(pairs: Pairs, body: Array, bodies: int, rigids: int) -> tuple[Array,
 
 @njit(cache=True, error_model="numpy")
 def _split_mass(
-    pairs: Pairs, c: int, body: Array, mass: Array, soft: Array, rigid_mass: Array, rigid: Array
+    pairs: PointPairs,
+    c: int,
+    body: Array,
+    mass: Array,
+    soft: Array,
+    rigid_mass: Array,
+    rigid: Array,
 ) -> tuple[float, float, float, float]:
     """(1/m of a's dummy, of b's, of the rigid shares of a and of b); zero for what cannot move."""
     a, b = 0.0, 0.0
@@ -59,8 +65,8 @@ def _split_mass(
 
 
 @njit(cache=True, error_model="numpy")
-def averaged(
-    pairs: Pairs, wanted: Array, p: Array, on: Moving, body: Array, mass: Array,
+def split_mass_contacts(
+    pairs: PointPairs, bias: Array, p: Array, on: Velocities, body: Array, mass: Array,
     rigid_mass: Array, gravity: Array, h: float, sweeps: int,
 ) -> None:  # fmt: skip
     """Solve all contacts apart and hand out the means, in place on p (k, 3) [N s] and velocities.
@@ -83,7 +89,7 @@ def averaged(
                 sign = 1.0 if side == 0 else -1.0
                 v += sign * (on.rigid_v[r, :3] + np.cross(on.rigid_v[r, 3:], pairs.arm[c, side]))
         for i in range(3):
-            u[i] = f[i] @ v + wanted[c, i]
+            u[i] = f[i] @ v + bias[c, i]
             w[i] = a + b + ra + rb
             for side in range(2):
                 r = pairs.rigid[c, side]

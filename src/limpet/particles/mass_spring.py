@@ -8,7 +8,7 @@ from numba import njit
 from limpet.dynamics.motion import Motion
 from limpet.errors import LimpetError, require_positive
 from limpet.particles.body import ParticleBody, pushed
-from limpet.particles.meshes import SHORTEST, Net, edge_lengths
+from limpet.particles.meshes import SHORTEST, ParticleMesh, edge_lengths
 
 Array = np.ndarray
 
@@ -42,7 +42,7 @@ class MassSpring(ParticleBody):
     def __init__(
         self,
         name: str,
-        net: Net,
+        mesh: ParticleMesh,
         mass: float,
         stiffness: float | Array,  # [N/m]
         damping: float | Array = 0.0,  # [N s/m]
@@ -50,18 +50,18 @@ class MassSpring(ParticleBody):
         springs: Array | None = None,  # (s, 2)
         driven: Array | None = None,
         motion: Motion | None = None,
-        even: bool = False,
+        uniform_mass: bool = False,
     ) -> None:
-        super().__init__(name, net, mass, mass_damping, driven, motion, even)
-        self.springs = np.ascontiguousarray(net.edges if springs is None else springs, np.int32)
-        n = len(net.points)
+        super().__init__(name, mesh, mass, mass_damping, driven, motion, uniform_mass)
+        self.springs = np.ascontiguousarray(mesh.edges if springs is None else springs, np.int32)
+        n = len(mesh.points)
         if len(self.springs) and (self.springs.min() < 0 or self.springs.max() >= n):
             raise LimpetError(
                 f"springs of '{name}' name nodes {self.springs.min()} to {self.springs.max()}, "
                 f"there are {n} from 0 up"
             )
-        self.rest = edge_lengths(net.points, self.springs)
-        short = self.rest <= SHORTEST * np.ptp(net.points, axis=0).max()
+        self.rest = edge_lengths(mesh.points, self.springs)
+        short = self.rest <= SHORTEST * np.ptp(mesh.points, axis=0).max()
         if short.any():
             s = int(np.argmax(short))
             raise LimpetError(
@@ -82,7 +82,7 @@ class MassSpring(ParticleBody):
         omega^2 <= 2 max of (sum of k at a node)/m, by Gershgorin, whichever way the springs point;
         z = c omega/(2 k) of the most damped spring.
         """
-        load = np.zeros(self.n_surface)
+        load = np.zeros(self.n_points)
         np.add.at(load, self.springs, np.repeat(self.spring_stiffness[:, None], 2, axis=1))
         omega = np.sqrt(2.0 * float((load * self.inverse_mass).max()))
         if omega == 0.0:
@@ -93,7 +93,7 @@ class MassSpring(ParticleBody):
     def stable_step(self) -> float:
         return self._limit
 
-    def _inside(self, h: float, v: Array) -> Array:
+    def _internal_velocities(self, h: float, v: Array) -> Array:
         force = spring_forces(
             self.x, self.v, self.springs, self.rest, self.spring_stiffness, self.spring_damping
         )

@@ -19,7 +19,7 @@ SHORTEST = 1e-9  # of the net's size: an edge below that has no direction
 
 
 @dataclass(frozen=True)
-class Net:
+class ParticleMesh:
     """Particles and how they hang together at rest."""
 
     name: str
@@ -57,8 +57,8 @@ class Net:
             np.add.at(out, self.triangles, np.repeat(size[:, None], 3, axis=1))
         return out / out.sum()
 
-    def moved(self, shift: tuple[float, float, float] | Array) -> Net:
-        return Net(
+    def moved(self, shift: tuple[float, float, float] | Array) -> ParticleMesh:
+        return ParticleMesh(
             self.name, self.points + np.asarray(shift, float), self.triangles, self.tets,
             self.edges, self.hinges, self.regions,
         )  # fmt: skip
@@ -97,7 +97,9 @@ def _hinges(triangles: Array, name: str) -> Array:
     return np.column_stack([half[one], third[one], third[two]]).astype(np.int32)
 
 
-def _net(name: str, points: Array, triangles: Array, tets: Array, regions: dict[str, Array]) -> Net:
+def _mesh(
+    name: str, points: Array, triangles: Array, tets: Array, regions: dict[str, Array]
+) -> ParticleMesh:
     points = check_points(points, f"net '{name}'")
     triangles = np.ascontiguousarray(triangles, dtype=np.int32)
     tets = np.ascontiguousarray(tets, dtype=np.int32)
@@ -123,24 +125,26 @@ def _net(name: str, points: Array, triangles: Array, tets: Array, regions: dict[
         raise MeshError(
             f"net '{name}': edge between points {a} and {b} has no length at rest; merge the points"
         )
-    return Net(name, points, triangles, tets, edges, _hinges(triangles, name), regions)
+    return ParticleMesh(name, points, triangles, tets, edges, _hinges(triangles, name), regions)
 
 
-def sheet_net(points: Array, triangles: Array, name: str = "sheet") -> Net:
+def sheet_mesh(points: Array, triangles: Array, name: str = "sheet") -> ParticleMesh:
     """A sheet of your own triangles (m, 3); open or closed, but manifold."""
-    return _net(name, points, triangles, np.zeros((0, 4), np.int32), {})
+    return _mesh(name, points, triangles, np.zeros((0, 4), np.int32), {})
 
 
-def solid_net(points: Array, tets: Array, name: str = "solid") -> Net:
+def solid_mesh(points: Array, tets: Array, name: str = "solid") -> ParticleMesh:
     """A volume of your own tetrahedra (t, 4)."""
     tets = np.ascontiguousarray(tets, dtype=np.int32)
     if len(tets) == 0:
-        return _net(name, points, np.zeros((0, 3)), tets, {})
+        return _mesh(name, points, np.zeros((0, 3)), tets, {})
     skin = boundary({"tet4": tets})
-    return _net(name, points, skin.nodes[skin.triangles], tets, {})
+    return _mesh(name, points, skin.nodes[skin.triangles], tets, {})
 
 
-def cloth(width: float, depth: float, divisions: tuple[int, int], name: str = "cloth") -> Net:
+def cloth(
+    width: float, depth: float, divisions: tuple[int, int], name: str = "cloth"
+) -> ParticleMesh:
     """A flat sheet centred on the origin, z = 0; regions corners, west, east, south, north.
 
     The diagonals alternate, so that it has no preferred direction.
@@ -162,10 +166,10 @@ def cloth(width: float, depth: float, divisions: tuple[int, int], name: str = "c
         "corners": at[[0, 0, -1, -1], [0, -1, 0, -1]],
         "west": at[0], "east": at[-1], "south": at[:, 0], "north": at[:, -1],
     }  # fmt: skip
-    return _net(name, grid.reshape(-1, 3), triangles, np.zeros((0, 4)), regions)
+    return _mesh(name, grid.reshape(-1, 3), triangles, np.zeros((0, 4)), regions)
 
 
-def grid_edges(net: Net, divisions: tuple[int, int]) -> Array:
+def grid_edges(mesh: ParticleMesh, divisions: tuple[int, int]) -> Array:
     """Of a `cloth` the edges along its threads, without the diagonals: (e, 2)."""
     nx, ny = divisions
     at = np.arange((nx + 1) * (ny + 1), dtype=np.int32).reshape(nx + 1, ny + 1)
@@ -175,14 +179,14 @@ def grid_edges(net: Net, divisions: tuple[int, int]) -> Array:
     return edges[np.lexsort((edges[:, 1], edges[:, 0]))]
 
 
-def rope(length: float, width: float, segments: int, name: str = "rope") -> Net:
+def rope(length: float, width: float, segments: int, name: str = "rope") -> ParticleMesh:
     """A strip along x, two points wide; regions west and east (its ends)."""
     return cloth(length, width, (segments, 1), name)
 
 
 def gel_block(
     size: tuple[float, float, float], divisions: tuple[int, int, int], name: str = "block"
-) -> Net:
+) -> ParticleMesh:
     """A volume, `size` [m], its top face centred on the origin; regions bottom and top."""
     for label, value in zip(("length", "width", "height"), size):
         require_positive(f"block {label}", value, " m")
@@ -192,13 +196,13 @@ def gel_block(
     skin, z = boundary({"tet4": tets}), grid[:, 2]
     regions = {"bottom": np.flatnonzero(z == 0.0), "top": np.flatnonzero(z == 1.0)}
     points = (grid - [0.5, 0.5, 1.0]) * np.asarray(size)
-    return _net(name, points, skin.nodes[skin.triangles], tets, regions)
+    return _mesh(name, points, skin.nodes[skin.triangles], tets, regions)
 
 
 def cylinder(
     radius: float, height: float, divisions: tuple[int, int], taper: float = 1.0,
     name: str = "cylinder",
-) -> Net:  # fmt: skip
+) -> ParticleMesh:  # fmt: skip
     """A volume standing on z = 0: divisions across and along; its top `taper` times as wide.
 
     Cubes of a square grid, mapped to the disc and cut into tetrahedra; regions bottom and top.
@@ -220,4 +224,4 @@ def cylinder(
     points = np.stack([wide * u, wide * v, height * z], axis=1)
     skin = boundary({"tet4": tets})
     regions = {"bottom": np.flatnonzero(z == 0.0), "top": np.flatnonzero(z == 1.0)}
-    return _net(name, points, skin.nodes[skin.triangles], tets, regions)
+    return _mesh(name, points, skin.nodes[skin.triangles], tets, regions)

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limpet.contact.pipeline import Part
+from limpet.contact.pipeline import CollisionBody
 from limpet.contact.primitives import Primitive
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.particles.anchors import Anchors, anchors_at
-from limpet.particles.bending import Bends, Fold, folds, rest_sizes
+from limpet.particles.bending import BendingModel, Bends, bending_angles, rest_sizes
 from limpet.particles.body import ParticleBody
-from limpet.particles.chains import threads
-from limpet.particles.distances import Distances, Resists, bounds
+from limpet.particles.chains import chains
+from limpet.particles.distances import Distances, ForceSide, bounds
 from limpet.particles.meshes import edge_lengths
 from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
 
 
-class Assembly:
+class ParticleModel:
     """Add bodies, then what holds between them. Bodies stand in the order they were added."""
 
     def __init__(self, friction: float = 0.5) -> None:
@@ -29,7 +29,7 @@ class Assembly:
         self.rigid: list[RigidBody] = []
         self.first = np.zeros(1, np.int64)  # where each soft body's nodes begin, and their number
         self._owner: dict[int, ParticleBody] = {}  # of its first node
-        self._parts: list[Part] = []
+        self._parts: list[CollisionBody] = []
         self._friction = friction
         self._pair_friction: dict[frozenset[str], float] = {}
         self._distances: list[Distances] = []
@@ -45,17 +45,27 @@ class Assembly:
 
     def add(
         self, body: ParticleBody, thickness: float = 0.0, *, collides: bool = True,
-        itself: bool = False,
+        self_collision: bool = False,
     ) -> ParticleBody:  # fmt: skip
-        """`thickness` [m] of a sheet, all round its triangles; `itself`: it may touch itself."""
+        """`thickness` [m] of a sheet; with `self_collision` it may touch itself."""
         self._new(body.name)
         self.soft.append(body)
         self._owner[int(self.first[-1])] = body
-        self.first = np.append(self.first, self.first[-1] + body.n_surface)
+        self.first = np.append(self.first, self.first[-1] + body.n_points)
         if collides:
-            net, first = body.net, int(self.first[-2])
+            mesh, first = body.mesh, int(self.first[-2])
             self._parts.append(
-                Part(body.name, first, -1, True, net.triangles, net.closed, None, thickness, itself)
+                CollisionBody(
+                    body.name,
+                    first,
+                    -1,
+                    True,
+                    mesh.triangles,
+                    mesh.closed,
+                    None,
+                    thickness,
+                    self_collision,
+                )
             )
         return body
 
@@ -68,7 +78,7 @@ class Assembly:
         if collides:
             i, moves = len(self.rigid) - 1, body.movable
             self._parts.append(
-                Part(body.name, -1, i, moves, body.triangles, True, shape, 0.0, False)
+                CollisionBody(body.name, -1, i, moves, body.triangles, True, shape, 0.0, False)
             )
         return body
 
@@ -85,44 +95,58 @@ class Assembly:
         self._pair_friction[frozenset((a, b))] = mu
         self.changed()
 
-    def inextensible(
-        self, body: ParticleBody, edges: Array | None = None, resists: Resists = Resists.BOTH,
-        most: float = np.inf, stiffness: float = np.inf, damping: float = 0.0,
+    def add_inextensible_edges(
+        self, body: ParticleBody, edges: Array | None = None, resists: ForceSide = ForceSide.BOTH,
+        max_force: float = np.inf, stiffness: float = np.inf, damping: float = 0.0,
     ) -> None:  # fmt: skip
         """Edges (k, 2) of the body, all of them if not given, keep their length.
 
-        `most` [N] they bear; with `stiffness` [N/m] they are springs, taken implicitly.
+        `max_force` [N] they bear; with `stiffness` [N/m] they are springs, taken implicitly.
         """
-        nodes = self._nodes(body, body.net.edges if edges is None else edges)
-        rest = edge_lengths(body.net.points, nodes)
+        nodes = self._nodes(body, body.mesh.edges if edges is None else edges)
+        rest = edge_lengths(body.mesh.points, nodes)
         if len(rest) and rest.min() <= 0.0:
             raise LimpetError(f"edge {int(np.argmin(rest))} of '{body.name}' has no length at rest")
-        order, flip, thread = threads(body.net.points, nodes)
+        order, flip, chain = chains(body.mesh.points, nodes)
         nodes = np.where(flip[:, None], nodes[order, ::-1], nodes[order])
-        k, (lower, upper) = len(nodes), bounds(Resists(resists), most)
+        k, (lower, upper) = len(nodes), bounds(ForceSide(resists), max_force)
         self._distances.append(
             Distances(self._global(body, nodes), rest[order], np.full(k, lower), np.full(k, upper),
-                      np.full(k, stiffness), np.full(k, damping), thread)
+                      np.full(k, stiffness), np.full(k, damping), chain)
         )  # fmt: skip
         self.changed()
 
-    def bending(
-        self, body: ParticleBody, hinges: Array | None = None, fold: Fold = Fold.ANGLE,
-        most: float = np.inf, stiffness: float = np.inf, damping: float = 0.0,
-    ) -> None:  # fmt: skip
+    def add_bending(
+        self,
+        body: ParticleBody,
+        hinges: Array | None = None,
+        fold: BendingModel = BendingModel.ANGLE,
+        max_force: float = np.inf,
+        stiffness: float = np.inf,
+        damping: float = 0.0,
+    ) -> None:
         """Folds (k, 4) of the body, all if not given, keep their angle at rest.
 
-        `most` [N m] (of Fold.DOT [N]) they bear; with `stiffness` [N m/rad] they are springs.
+        `max_force` [N m] that they bear ([N] for BendingModel.DOT); with `stiffness` [N m/rad]
+        they are springs.
         """
-        nodes = self._nodes(body, body.net.hinges if hinges is None else hinges)
-        x, k = body.net.points, len(nodes)
+        nodes = self._nodes(body, body.mesh.hinges if hinges is None else hinges)
+        x, k = body.mesh.points, len(nodes)
         kind, size = np.full(k, int(fold), np.int8), rest_sizes(x, nodes)
-        rest, _ = folds(x, nodes, kind, size)
-        lower, upper = bounds(Resists.BOTH, most)
+        rest, _ = bending_angles(x, nodes, kind, size)
+        lower, upper = bounds(ForceSide.BOTH, max_force)
         self._bends.append(
-            Bends(self._global(body, nodes), kind, size, rest, np.full(k, lower),
-                  np.full(k, upper), np.full(k, stiffness), np.full(k, damping))
-        )  # fmt: skip
+            Bends(
+                self._global(body, nodes),
+                kind,
+                size,
+                rest,
+                np.full(k, lower),
+                np.full(k, upper),
+                np.full(k, stiffness),
+                np.full(k, damping),
+            )
+        )
         self.changed()
 
     def anchor(
@@ -141,8 +165,8 @@ class Assembly:
             place, own = np.atleast_2d(np.asarray(at, float)), self._index(body)
             nodes = np.full(len(place), -1, np.int32)
         centre = np.array([b.centre for b in self.rigid]).reshape(-1, 3)
-        turn = np.array([quaternion_matrix(b.turn) for b in self.rigid]).reshape(-1, 3, 3)
-        self._anchors.append(anchors_at(place, nodes, own, target, centre, turn))
+        rotation = np.array([quaternion_matrix(b.quaternion) for b in self.rigid]).reshape(-1, 3, 3)
+        self._anchors.append(anchors_at(place, nodes, own, target, centre, rotation))
         self.changed()
 
     def _index(self, body: RigidBody) -> int:
@@ -155,11 +179,11 @@ class Assembly:
             raise LimpetError(f"body '{body.name}' is not in this world: add it first")
         nodes = np.asarray(nodes)
         if nodes.dtype.kind not in "iu" or (
-            nodes.size and (nodes.min() < 0 or nodes.max() >= body.n_surface)
+            nodes.size and (nodes.min() < 0 or nodes.max() >= body.n_points)
         ):
             raise LimpetError(
                 f"nodes {nodes.ravel()[:6].tolist()} of '{body.name}': expected whole numbers "
-                f"from 0 to {body.n_surface - 1}"
+                f"from 0 to {body.n_points - 1}"
             )
         return nodes
 

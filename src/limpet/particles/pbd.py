@@ -1,6 +1,7 @@
 """Position-based dynamics: edges keep their length and tetrahedra their volume, by projection.
 
-Mueller et al. 2007, which C takes its goals from; the goals become velocities in `GoalBody`.
+Mueller et al. 2007, which C takes its goals from;
+`GoalPositionBody` turns the goals into velocities.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from numba import njit
 from limpet.dynamics.motion import Motion
 from limpet.errors import LimpetError
 from limpet.geometry.distance import cross, dot, point, scale, sub
-from limpet.particles.body import GoalBody
-from limpet.particles.meshes import Net
+from limpet.particles.body import GoalPositionBody
+from limpet.particles.meshes import ParticleMesh
 
 Array = np.ndarray
 
@@ -71,32 +72,32 @@ def projected(
     return p
 
 
-class PositionBased(GoalBody):
+class PositionBased(GoalPositionBody):
     """Goals by `sweeps` sweeps over the edges, and over the tetrahedra of a volume."""
 
     def __init__(
         self,
         name: str,
-        net: Net,
+        mesh: ParticleMesh,
         mass: float,
         stiffness: float = 1.0,  # 1 - gamma of C eq 3
         sweeps: int = 4,
         mass_damping: float = 0.0,
         driven: Array | None = None,
         motion: Motion | None = None,
-        even: bool = False,
+        uniform_mass: bool = False,
     ) -> None:
-        super().__init__(name, net, mass, stiffness, mass_damping, driven, motion, even)
+        super().__init__(name, mesh, mass, stiffness, mass_damping, driven, motion, uniform_mass)
         if sweeps < 1:
             raise LimpetError(f"sweeps of '{name}' = {sweeps}: expected 1 or more")
         self.sweeps = sweeps
-        self.rest_lengths = net.lengths
-        a, b, c, d = (net.points[net.tets[:, k]] for k in range(4))
+        self.rest_lengths = mesh.lengths
+        a, b, c, d = (mesh.points[mesh.tets[:, k]] for k in range(4))
         self.rest_volumes = np.einsum("ij,ij->i", np.cross(c - a, d - a), b - a)
 
     def goals(self, x: Array) -> Array:
-        net = self.net
+        mesh = self.mesh
         return projected(
-            x, net.edges, self.rest_lengths, net.tets, self.rest_volumes, self.inverse_mass,
+            x, mesh.edges, self.rest_lengths, mesh.tets, self.rest_volumes, self.inverse_mass,
             self.sweeps,
         )  # fmt: skip

@@ -22,7 +22,7 @@ Array = np.ndarray
 SEEN = 0.2  # cosine (sine) below which a face (two edges) says nothing about how the normal turns
 
 
-class Pairs(NamedTuple):
+class PointPairs(NamedTuple):
     """k pairs of points."""
 
     start: Array  # (k + 1,) int32: entries of pair c are start[c]:start[c+1]
@@ -36,29 +36,29 @@ class Pairs(NamedTuple):
     friction: Array  # (k,) mu; unused where points are held
 
     @staticmethod
-    def none() -> Pairs:
-        return Pairs(
+    def none() -> PointPairs:
+        return PointPairs(
             np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3)),
             np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 3, 3)),
             np.zeros((0, 3)), np.zeros(0),
         )  # fmt: skip
 
 
-def join_pairs(parts: list[Pairs]) -> Pairs:
+def join_pairs(parts: list[PointPairs]) -> PointPairs:
     """One after the other."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
-        return Pairs.none()
+        return PointPairs.none()
     shift = np.cumsum([0] + [p.start[-1] for p in parts[:-1]])
     starts = [parts[0].start[:1], *(p.start[1:] + s for p, s in zip(parts, shift))]
     rest = (np.concatenate(columns) for columns in zip(*(p[1:] for p in parts)))
-    return Pairs(np.concatenate(starts).astype(np.int32), *rest)
+    return PointPairs(np.concatenate(starts).astype(np.int32), *rest)
 
 
 @njit(cache=True, error_model="numpy")
 def pair_compliance(
-    pairs: Pairs, inverse_mass: Array, rigid_inverse_mass: Array, rigid_inverse_inertia: Array
+    pairs: PointPairs, inverse_mass: Array, rigid_inverse_mass: Array, rigid_inverse_inertia: Array
 ) -> Array:
     """(k, 3, 3) in each pair's frame: the velocity that a unit impulse makes between its points."""
     k = len(pairs.gap)
@@ -191,7 +191,7 @@ def _places(rigid_a, rigid_b, point, normal, gap, centre):
     return rigid, arm, frame, gaps
 
 
-def contact_pairs(touches: Touches, x: Array, centre: Array) -> Pairs:
+def contact_pairs(touches: Touches, x: Array, centre: Array) -> PointPairs:
     """Pairs of points of touches. x (n, 3): all nodes; centre (b, 3) of the rigid bodies."""
     t = touches
     start, node, weight, turn = _entries(
@@ -199,4 +199,4 @@ def contact_pairs(touches: Touches, x: Array, centre: Array) -> Pairs:
         t.kind, EDGE_EDGE,
     )  # fmt: skip
     rigid, arm, frame, gap = _places(t.rigid_a, t.rigid_b, t.point, t.normal, t.gap, centre)
-    return Pairs(start, node, weight, turn, rigid, arm, frame, gap, t.friction)
+    return PointPairs(start, node, weight, turn, rigid, arm, frame, gap, t.friction)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.particles.bending import Bends, Fold, fold_and_gradient, turned_back
+from limpet.particles.bending import BendingModel, Bends, fold_and_gradient, wrap_angle
 from limpet.particles.distances import Distances
 
 Array = np.ndarray
@@ -25,13 +25,13 @@ class DistanceRows(NamedTuple):
     direction: Array  # (k, 3) unit, from i to j
     length: Array  # (k,) [m]
     rest: Array  # (k,) [m]
-    wanted: Array  # (k,) [m/s] what u and the row's give must cancel
-    give: Array  # (k,) [m/s / N s]
+    bias: Array  # (k,) [m/s] what u and the row's give must cancel
+    compliance: Array  # (k,) [m/s / N s]
     w: Array  # (k,) compliance with the give, zero where nothing can move
     r: Array  # (k,) its inverse, or zero
     lower: Array  # (k,) [N s]
     upper: Array  # (k,)
-    thread: Array  # (t + 1,) int32, chains of rows
+    chain: Array  # (t + 1,) int32, chains of rows
 
 
 class BendRows(NamedTuple):
@@ -40,37 +40,37 @@ class BendRows(NamedTuple):
     nodes: Array  # (k, 4)
     gradient: Array  # (k, 4, 3)
     rate: Array  # (k,) [1/s] of the violation that is wanted back
-    wanted: Array  # (k,)
-    give: Array  # (k,)
+    bias: Array  # (k,)
+    compliance: Array  # (k,)
     r: Array  # (k,)
     lower: Array  # (k,)
     upper: Array  # (k,)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _spring(stiffness: float, damping: float, share: float, h: float) -> tuple[float, float]:
+def _spring(stiffness: float, damping: float, baumgarte: float, h: float) -> tuple[float, float]:
     """(rate, give): the wanted velocity is rate times the violation."""
     if stiffness == np.inf:
-        return share / h, 0.0
+        return baumgarte / h, 0.0
     s = h * stiffness + damping
     return stiffness / s, 1.0 / (h * s)
 
 
 def distance_rows(
-    x: Array, of: Distances, inverse_mass: Array, h: float, share: float
+    x: Array, of: Distances, inverse_mass: Array, h: float, baumgarte: float
 ) -> DistanceRows:
     k = len(of.nodes)
     rows = DistanceRows(
         of.nodes, np.empty((k, 3)), np.empty(k), of.rest, np.empty(k), np.empty(k), np.empty(k),
-        np.empty(k), h * of.lower, h * of.upper, of.thread,
+        np.empty(k), h * of.lower, h * of.upper, of.chain,
     )  # fmt: skip
-    write_distances(rows, x, of, inverse_mass, h, share)
+    write_distances(rows, x, of, inverse_mass, h, baumgarte)
     return rows
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def write_distances(
-    rows: DistanceRows, x: Array, of: Distances, inverse_mass: Array, h: float, share: float
+    rows: DistanceRows, x: Array, of: Distances, inverse_mass: Array, h: float, baumgarte: float
 ) -> None:
     """The rows at positions x (n, 3), in place; their bounds stay."""
     for c in range(len(of.nodes)):
@@ -84,29 +84,29 @@ def write_distances(
             w = 0.0  # nodes that coincide have no direction
         rows.length[c] = size
         rows.direction[c, 0], rows.direction[c, 1], rows.direction[c, 2] = s * d0, s * d1, s * d2
-        rate, give = _spring(of.stiffness[c], of.damping[c], share, h)
-        rows.wanted[c], rows.give[c] = rate * (size - of.rest[c]), give
-        rows.w[c] = w + give if w > 0.0 else 0.0
+        rate, compliance = _spring(of.stiffness[c], of.damping[c], baumgarte, h)
+        rows.bias[c], rows.compliance[c] = rate * (size - of.rest[c]), compliance
+        rows.w[c] = w + compliance if w > 0.0 else 0.0
         rows.r[c] = 1.0 / rows.w[c] if w > 0.0 else 0.0
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, share: float) -> BendRows:
+def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, baumgarte: float) -> BendRows:
     k = len(of.nodes)
     gradient, rate = np.empty((k, 4, 3)), np.empty(k)
-    wanted, give, r = np.empty(k), np.empty(k), np.empty(k)
+    bias, compliance, r = np.empty(k), np.empty(k), np.empty(k)
     for c in range(k):
         g = gradient[c]
         off = fold_and_gradient(x, of.nodes[c], of.fold[c], of.size[c], g) - of.rest[c]
-        if of.fold[c] == Fold.ANGLE.value:
-            off = turned_back(off)
+        if of.fold[c] == BendingModel.ANGLE.value:
+            off = wrap_angle(off)
         w = 0.0
         for a in range(4):
             w += inverse_mass[of.nodes[c, a]] * (g[a, 0] ** 2 + g[a, 1] ** 2 + g[a, 2] ** 2)
-        rate[c], give[c] = _spring(of.stiffness[c], of.damping[c], share, h)
-        wanted[c] = rate[c] * off
-        r[c] = 1.0 / (w + give[c]) if w > 0.0 else 0.0
-    return BendRows(of.nodes, gradient, rate, wanted, give, r, h * of.lower, h * of.upper)
+        rate[c], compliance[c] = _spring(of.stiffness[c], of.damping[c], baumgarte, h)
+        bias[c] = rate[c] * off
+        r[c] = 1.0 / (w + compliance[c]) if w > 0.0 else 0.0
+    return BendRows(of.nodes, gradient, rate, bias, compliance, r, h * of.lower, h * of.upper)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -118,4 +118,4 @@ def follow_bends(rows: BendRows, v: Array, h: float) -> None:
         for a in range(4):
             i = rows.nodes[c, a]
             u += g[c, a, 0] * v[i, 0] + g[c, a, 1] * v[i, 1] + g[c, a, 2] * v[i, 2]
-        rows.wanted[c] += rows.rate[c] * h * u
+        rows.bias[c] += rows.rate[c] * h * u

@@ -1,7 +1,8 @@
 """Linear shape matching: the rest shape, turned and strained to fit, is where particles go.
 
 Mueller et al. 2005: goals g = T (x0 - c0) + c with T = b A/det(A)^(1/3) + (1 - b) R, A the best
-linear map of the particles and R its rotation. C turns them into velocities (eq 2, `GoalBody`).
+linear map of the particles and R its rotation. C turns them into velocities
+(eq 2, `GoalPositionBody`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from numba import njit
 from limpet.dynamics.motion import Motion
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import det3, polar
-from limpet.particles.body import GoalBody
-from limpet.particles.meshes import Net
+from limpet.particles.body import GoalPositionBody
+from limpet.particles.meshes import ParticleMesh
 
 Array = np.ndarray
 
@@ -54,31 +55,31 @@ def matched(x: Array, rest: Array, mass: Array, moments: Array, linear: float) -
     return out
 
 
-class ShapeMatching(GoalBody):
+class ShapeMatching(GoalPositionBody):
     """One cluster that returns to its shape; `linear` 0 (rigid goals) to 1 (any linear map)."""
 
     def __init__(
         self,
         name: str,
-        net: Net,
+        mesh: ParticleMesh,
         mass: float,
         stiffness: float = 0.5,  # k of C eq 2
         linear: float = 0.5,
         mass_damping: float = 0.0,
         driven: Array | None = None,
         motion: Motion | None = None,
-        even: bool = False,
+        uniform_mass: bool = False,
     ) -> None:
-        super().__init__(name, net, mass, stiffness, mass_damping, driven, motion, even)
+        super().__init__(name, mesh, mass, stiffness, mass_damping, driven, motion, uniform_mass)
         if not 0.0 <= linear <= 1.0:
             raise LimpetError(f"linear of '{name}' = {linear:g}: expected 0 to 1")
-        centre = self.node_mass @ net.points / self.mass
-        self.shape = np.ascontiguousarray(net.points - centre)
+        centre = self.node_mass @ mesh.points / self.mass
+        self.shape = np.ascontiguousarray(mesh.points - centre)
         second = np.einsum("n,ni,nj->ij", self.node_mass, self.shape, self.shape)
         spread = np.linalg.eigvalsh(second)
         if linear > 0.0 and spread[0] < FLAT * spread[-1]:
             raise LimpetError(
-                f"linear of '{name}' = {linear:g}: net '{net.name}' is flat and has no linear map "
+                f"linear of '{name}' = {linear:g}: net '{mesh.name}' is flat and has no linear map "
                 "across it; set linear = 0"
             )
         self.linear = linear

@@ -13,14 +13,14 @@ from numba import njit
 
 from limpet.contact.primitives import Primitive, signed_distance
 from limpet.contact.rows import tangent_pair
-from limpet.particles.point_pairs import Pairs
+from limpet.particles.point_pairs import PointPairs
 
 Array = np.ndarray
 
 MESH = -1  # in the place of a kind: the body's triangles are looked at, not a closed form
 
 
-class Forms(NamedTuple):
+class BodyPrimitives(NamedTuple):
     """Closed forms of the rigid bodies, and what the nodes keep from them."""
 
     kind: Array  # (b,) int64, MESH: none
@@ -29,16 +29,18 @@ class Forms(NamedTuple):
     thickness: Array  # (n,) [m] by node
 
     @staticmethod
-    def of(shapes: Sequence[Primitive | None], thickness: Array) -> Forms:
+    def of(shapes: Sequence[Primitive | None], thickness: Array) -> BodyPrimitives:
         kind = [MESH if s is None else s.kind for s in shapes]
         size = [np.zeros(3) if s is None else s.size for s in shapes]
         axis = [np.zeros(3) if s is None else s.axis for s in shapes]
         rows = np.reshape(size, (-1, 3)), np.reshape(axis, (-1, 3))
-        return Forms(np.array(kind, np.int64), *rows, thickness)
+        return BodyPrimitives(np.array(kind, np.int64), *rows, thickness)
 
 
 @njit(cache=True, error_model="numpy")
-def slide(pairs: Pairs, p: Array, x: Array, centre: Array, turn: Array, forms: Forms) -> None:
+def slide(
+    pairs: PointPairs, p: Array, x: Array, centre: Array, rotation: Array, forms: BodyPrimitives
+) -> None:
     """Single nodes on closed forms where they are now, in place; p (k, 3) keeps its direction.
 
     x (n, 3): all nodes; centre (b, 3) and turn (b, 3, 3) of the rigid bodies.
@@ -53,7 +55,7 @@ def slide(pairs: Pairs, p: Array, x: Array, centre: Array, turn: Array, forms: F
             pairs.arm[c, 1, a] = x[i, a] - centre[body, a]
         a0, a1, a2 = pairs.arm[c, 1, 0], pairs.arm[c, 1, 1], pairs.arm[c, 1, 2]
         for a in range(3):
-            d[a] = turn[body, 0, a] * a0 + turn[body, 1, a] * a1 + turn[body, 2, a] * a2
+            d[a] = rotation[body, 0, a] * a0 + rotation[body, 1, a] * a1 + rotation[body, 2, a] * a2
         off = signed_distance(forms.kind[body], forms.size[body], forms.axis[body], d, n)
         pairs.gap[c, 0] = off - forms.thickness[i]
         f = pairs.frame[c]
@@ -62,7 +64,9 @@ def slide(pairs: Pairs, p: Array, x: Array, centre: Array, turn: Array, forms: F
         w2 = f[0, 2] * p[c, 0] + f[1, 2] * p[c, 1] + f[2, 2] * p[c, 2]
         n0, n1, n2 = n[0], n[1], n[2]
         for a in range(3):
-            f[0, a] = turn[body, a, 0] * n0 + turn[body, a, 1] * n1 + turn[body, a, 2] * n2
+            f[0, a] = (
+                rotation[body, a, 0] * n0 + rotation[body, a, 1] * n1 + rotation[body, a, 2] * n2
+            )
         tangent_pair(f[0], f[1], f[2])
         for a in range(3):
             p[c, a] = f[a, 0] * w0 + f[a, 1] * w1 + f[a, 2] * w2

@@ -17,19 +17,19 @@ from numba import njit
 
 from limpet.particles.rows import BendRows, DistanceRows
 from limpet.particles.sweep_lines import (
-    calm_threads,
-    furthest_off,
-    give_bends,
-    give_distances,
+    apply_bending_impulses,
+    apply_distance_impulses,
+    largest_stretch,
+    limit_tension,
     sweep_bends,
     sweep_distances,
 )
 from limpet.particles.sweep_points import (
-    Moving,
-    Points,
-    bear_points,
-    deepest,
-    give_points,
+    PointConstraints,
+    Velocities,
+    apply_point_impulses,
+    apply_reactions,
+    deepest_penetration,
     sweep_points,
     sweep_rigid,
 )
@@ -42,19 +42,19 @@ OFF = 0.1  # of its length that an inextensible edge may be off before it is swe
 DEEP = 5e-4  # [m] that a contact among nodes may be deeper than it ought: sheets pass through
 
 
-class Rows(NamedTuple):
+class ConstraintRows(NamedTuple):
     """All rows of a step; each kind has its multipliers in `Impulses`."""
 
-    rigid_held: Points
-    rigid_contacts: Points
+    rigid_held: PointConstraints
+    rigid_contacts: PointConstraints
     distances: DistanceRows
     bends: BendRows
-    held: Points
-    contacts: Points
+    held: PointConstraints
+    contacts: PointConstraints
 
 
 class Impulses(NamedTuple):
-    """[N s], by the kinds of `Rows`; the guess when the sweeps begin."""
+    """[N s], by the kinds of `ConstraintRows`; the guess when the sweeps begin."""
 
     rigid_held: Array  # (k, 3)
     rigid_contacts: Array  # (k, 3)
@@ -65,7 +65,7 @@ class Impulses(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Swept:
+class SweepResult:
     """How the sweeps went."""
 
     sweeps: int
@@ -74,7 +74,7 @@ class Swept:
 
 
 @njit(cache=True)
-def fade(q: Array, share: float) -> None:
+def decay(q: Array, share: float) -> None:
     """Leave a share of the impulses (k,), in place; what is all but gone becomes zero.
 
     Numbers that fade for ever end up denormal, and a processor takes a hundred times as long.
@@ -84,29 +84,29 @@ def fade(q: Array, share: float) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def warm_start(rows: Rows, p: Impulses, on: Moving) -> None:
+def warm_start(rows: ConstraintRows, p: Impulses, on: Velocities) -> None:
     """Give the velocities what the guess p amounts to (C eq 36, 37)."""
-    give_points(rows.rigid_held.pairs, p.rigid_held, on)
-    give_points(rows.rigid_contacts.pairs, p.rigid_contacts, on)
-    give_points(rows.held.pairs, p.held, on)
-    give_points(rows.contacts.pairs, p.contacts, on)
-    give_distances(rows.distances, p.distances, on.v, on.inverse_mass)
-    give_bends(rows.bends, p.bends, on.v, on.inverse_mass)
+    apply_point_impulses(rows.rigid_held.pairs, p.rigid_held, on)
+    apply_point_impulses(rows.rigid_contacts.pairs, p.rigid_contacts, on)
+    apply_point_impulses(rows.held.pairs, p.held, on)
+    apply_point_impulses(rows.contacts.pairs, p.contacts, on)
+    apply_distance_impulses(rows.distances, p.distances, on.v, on.inverse_mass)
+    apply_bending_impulses(rows.bends, p.bends, on.v, on.inverse_mass)
 
 
 @njit(cache=True, error_model="numpy")
-def begin(rows: Rows, p: Impulses, on: Moving, h: float, share: float) -> bool:
+def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float) -> bool:
     """Start from a share of the impulses p, in place on both; False if velocities left the finite.
 
     Rigid bodies among themselves start from all. Directions turn from step to step: with all of the
     old impulses, rows that two sweeps leave unsolved would gain energy (C 4.6).
     """
-    fade(p.distances, share)
-    fade(p.bends, share)
-    fade(p.held.reshape(-1), share)
-    fade(p.contacts.reshape(-1), share)
+    decay(p.distances, share)
+    decay(p.bends, share)
+    decay(p.held.reshape(-1), share)
+    decay(p.contacts.reshape(-1), share)
     warm_start(rows, p, on)
-    calm_threads(rows.distances, p.distances, h, on.v, on.inverse_mass)
+    limit_tension(rows.distances, p.distances, h, on.v, on.inverse_mass)
     return _finite(on.v) and _finite(on.rigid_v)
 
 
@@ -115,9 +115,9 @@ def _finite(v: Array) -> bool:
     return np.isfinite(v).all()
 
 
-def reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
+def reactions(rows: ConstraintRows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
     """J^T p: impulses on the nodes (n, 3) [N s] and on the rigid bodies (b, 6) [N s, N m s]."""
-    unit = Moving(
+    unit = Velocities(
         np.zeros((nodes, 3)), np.ones(nodes), np.zeros((bodies, 6)), np.ones(bodies),
         np.repeat(np.eye(3)[None], bodies, axis=0),
     )  # fmt: skip
@@ -126,26 +126,26 @@ def reactions(rows: Rows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, 
 
 
 @njit(cache=True)
-def rigid_reactions(rows: Rows, p: Impulses, bodies: int) -> Array:
+def rigid_reactions(rows: ConstraintRows, p: Impulses, bodies: int) -> Array:
     """As `reactions`, on the rigid bodies alone: rows of nodes alone do not reach them."""
     out = np.zeros((bodies, 6))
-    bear_points(rows.rigid_held.pairs, p.rigid_held, out)
-    bear_points(rows.rigid_contacts.pairs, p.rigid_contacts, out)
-    bear_points(rows.held.pairs, p.held, out)
-    bear_points(rows.contacts.pairs, p.contacts, out)
+    apply_reactions(rows.rigid_held.pairs, p.rigid_held, out)
+    apply_reactions(rows.rigid_contacts.pairs, p.rigid_contacts, out)
+    apply_reactions(rows.held.pairs, p.held, out)
+    apply_reactions(rows.contacts.pairs, p.contacts, out)
     return out
 
 
 def sweep(
-    rows: Rows,
+    rows: ConstraintRows,
     p: Impulses,
-    on: Moving,
+    on: Velocities,
     h: float,
     count: int,
     rigid: int = 1,
     tolerance: float = 0.0,
     most: int = 0,
-) -> Swept:
+) -> SweepResult:
     """Up to `count` sweeps, in place on p and on the velocities, which hold p's share already.
 
     Each is up to `rigid` sweeps over the rows among rigid bodies, which are few and must hold a
@@ -155,22 +155,29 @@ def sweep(
     """
     size = max(1, sum(q.size for q in p))
     change, rms = _sweeps(rows, p, on, h, count, rigid, tolerance, most, size)
-    return Swept(len(change), change, rms)
+    return SweepResult(len(change), change, rms)
 
 
 @njit(cache=True, error_model="numpy")
 def _sweeps(
-    rows: Rows, p: Impulses, on: Moving, h: float, count: int, rigid: int, tolerance: float,
-    most: int, size: int,
-) -> tuple[Array, Array]:  # fmt: skip
+    rows: ConstraintRows,
+    p: Impulses,
+    on: Velocities,
+    h: float,
+    count: int,
+    rigid: int,
+    tolerance: float,
+    most: int,
+    size: int,
+) -> tuple[Array, Array]:
     """As `sweep`; `size`: of all impulses, for their mean."""
     turns = max(count, most)
     change, rms = np.empty(turns), np.empty(turns)
     done = 0
     for turn in range(turns):
         if turn >= count and (
-            furthest_off(rows.distances, p.distances, h, on.v) <= OFF
-            and deepest(rows.contacts, on, h) <= DEEP
+            largest_stretch(rows.distances, p.distances, h, on.v) <= OFF
+            and deepest_penetration(rows.contacts, on, h) <= DEEP
         ):
             break
         m0, s0 = sweep_rigid(

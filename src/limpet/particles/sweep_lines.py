@@ -21,7 +21,7 @@ def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) ->
     u0, u1, u2 = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2]
     along = rows.direction[c, 0] * u0 + rows.direction[c, 1] * u1 + rows.direction[c, 2] * u2
     square = u0 * u0 + u1 * u1 + u2 * u2
-    return length_rate(rows.length[c], along, square, h) + rows.wanted[c] + rows.give[c] * p[c]
+    return length_rate(rows.length[c], along, square, h) + rows.bias[c] + rows.compliance[c] * p[c]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
@@ -47,12 +47,12 @@ def sweep_distances(
     Neighbours couple by -(n . n')/m of the node between them.
     """
     # all in one place: handing over the many arrays of a tuple takes longer than a short thread
-    nodes, n, w, r, thread = rows.nodes, rows.direction, rows.w, rows.r, rows.thread
+    nodes, n, w, r, chain = rows.nodes, rows.direction, rows.w, rows.r, rows.chain
     lower, upper = rows.lower, rows.upper
     largest, squares = 0.0, 0.0
     factor, change = np.empty(len(p)), np.empty(len(p))
-    for t in range(len(thread) - 1):
-        s, e = thread[t], thread[t + 1]
+    for t in range(len(chain) - 1):
+        s, e = chain[t], chain[t + 1]
         together = e - s > 1
         before, last = 0.0, 0.0  # of the row before: inverse of its pivot, and change
         for c in range(s, e if together else s):
@@ -90,11 +90,11 @@ def sweep_distances(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def furthest_off(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
+def largest_stretch(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
     """By what share of its length the worst inextensible row within its bounds is off after h."""
     worst = 0.0
     for c in range(len(p)):
-        if rows.w[c] == 0.0 or rows.give[c] > 0.0:
+        if rows.w[c] == 0.0 or rows.compliance[c] > 0.0:
             continue
         i, j, s = rows.nodes[c, 0], rows.nodes[c, 1], rows.length[c]
         d0 = s * rows.direction[c, 0] + h * (v[j, 0] - v[i, 0])
@@ -107,7 +107,7 @@ def furthest_off(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array) -> None:
+def limit_tension(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array) -> None:
     """Let the guessed tension act across threads as it will at the end of the step, in place.
 
     Directions are those at the start, and so a taut thread swings up when h^2 4T/(m L) exceeds 4.
@@ -116,11 +116,11 @@ def calm_threads(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass:
     T. It also damps, so only what exceeds STEADY is taken so; slack and slow threads keep
     their energy. Pairs of nodes get opposite impulses: momentum is kept.
     """
-    nodes, length, thread = rows.nodes, rows.length, rows.thread
+    nodes, length, chain = rows.nodes, rows.length, rows.chain
     n = len(v)
     node, hold, upper, right = np.empty(n, np.int32), np.empty(n + 1), np.empty(n), np.empty((n, 3))
-    for t in range(len(thread) - 1):
-        s, edges, taut = thread[t], thread[t + 1] - thread[t], False
+    for t in range(len(chain) - 1):
+        s, edges, taut = chain[t], chain[t + 1] - chain[t], False
         hold[0] = hold[edges + 1] = 0.0
         for k in range(edges):  # [kg] h T/L of edge k, over the step
             c = s + k
@@ -157,7 +157,7 @@ def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tupl
     largest, squares = 0.0, 0.0
     g = rows.gradient
     for c in range(len(p)):
-        u = rows.wanted[c] + rows.give[c] * p[c]
+        u = rows.bias[c] + rows.compliance[c] * p[c]
         for a in range(4):
             i = rows.nodes[c, a]
             u += g[c, a, 0] * v[i, 0] + g[c, a, 1] * v[i, 1] + g[c, a, 2] * v[i, 2]
@@ -181,13 +181,13 @@ def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tupl
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def give_distances(rows: DistanceRows, q: Array, v: Array, inverse_mass: Array) -> None:
+def apply_distance_impulses(rows: DistanceRows, q: Array, v: Array, inverse_mass: Array) -> None:
     for c in range(len(q)):
         _pull(rows, c, q[c], v, inverse_mass)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def give_bends(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
+def apply_bending_impulses(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
     g = rows.gradient
     for c in range(len(q)):
         for a in range(4):

@@ -9,7 +9,7 @@ from numba import njit
 
 from limpet.contact import law as contact
 from limpet.particles import held
-from limpet.particles.point_pairs import Pairs, pair_compliance
+from limpet.particles.point_pairs import PointPairs, pair_compliance
 
 Array = np.ndarray
 
@@ -17,7 +17,7 @@ Array = np.ndarray
 AT_REST = 1e-5  # [m/s] rows among rigid bodies that change no velocity by more are solved
 
 
-class Moving(NamedTuple):
+class Velocities(NamedTuple):
     """What impulses act on; the velocities are changed in place."""
 
     v: Array  # (n, 3) [m/s] of the nodes
@@ -27,12 +27,12 @@ class Moving(NamedTuple):
     rigid_inverse_inertia: Array  # (b, 3, 3) world axes
 
 
-class Points(NamedTuple):
+class PointConstraints(NamedTuple):
     """Pairs of points ready for a step."""
 
-    pairs: Pairs
+    pairs: PointPairs
     w: Array  # (k, 3, 3) compliance in the pair's frame
-    wanted: Array  # (k, 3) [m/s]
+    bias: Array  # (k, 3) [m/s]
 
 
 # Inlined where they stand in a row's loop: handing over the many arrays of a tuple takes longer
@@ -94,7 +94,7 @@ def _push(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def give_points(pairs: Pairs, q: Array, on: Moving) -> None:
+def apply_point_impulses(pairs: PointPairs, q: Array, on: Velocities) -> None:
     """Add impulses q (k, 3), in the pairs' frames, on a and their opposites on b."""
     start, node, weight, turn, rigid, arm, frame, _, _ = pairs
     v, inverse_mass, rigid_v, rigid_mass, rigid_inertia = on
@@ -108,7 +108,7 @@ def give_points(pairs: Pairs, q: Array, on: Moving) -> None:
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def bear_points(pairs: Pairs, q: Array, out: Array) -> None:
+def apply_reactions(pairs: PointPairs, q: Array, out: Array) -> None:
     """Add to out (b, 6) [N s, N m s] what impulses q (k, 3) amount to on the rigid bodies."""
     frame = pairs.frame
     for c in range(len(q)):
@@ -128,7 +128,7 @@ def bear_points(pairs: Pairs, q: Array, out: Array) -> None:
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
-def _relative(pairs: Pairs, c: int, on: Moving) -> tuple[float, float, float]:
+def _relative(pairs: PointPairs, c: int, on: Velocities) -> tuple[float, float, float]:
     """Velocity of a's point seen from b's, world axes."""
     turns = pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0  # nodes on both sides
     u0, u1, u2 = 0.0, 0.0, 0.0
@@ -161,7 +161,7 @@ def _relative(pairs: Pairs, c: int, on: Moving) -> tuple[float, float, float]:
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def relative_velocities(pairs: Pairs, on: Moving) -> Array:
+def relative_velocities(pairs: PointPairs, on: Velocities) -> Array:
     """(k, 3) of a's points seen from b's, world axes."""
     out = np.empty((len(pairs.gap), 3))
     for c in range(len(out)):
@@ -171,10 +171,10 @@ def relative_velocities(pairs: Pairs, on: Moving) -> Array:
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_points(
-    points: Points, p: Array, touch: bool, on: Moving, backward: bool
+    points: PointConstraints, p: Array, touch: bool, on: Velocities, backward: bool
 ) -> tuple[float, float]:
     """One sweep over contacts (touch) or held points; largest change [m/s], sum of squares."""
-    pairs, w, wanted = points.pairs, points.w, points.wanted
+    pairs, w, bias = points.pairs, points.w, points.bias
     start, node, weight, turn, rigid, arm, frame, _, friction = pairs
     v, inverse_mass, rigid_v, rigid_mass, rigid_inertia = on
     u, new = np.empty(3), np.empty(3)
@@ -186,7 +186,7 @@ def sweep_points(
         v0, v1, v2 = _relative(pairs, c, on)
         f = frame[c]
         for i in range(3):
-            u[i] = f[i, 0] * v0 + f[i, 1] * v1 + f[i, 2] * v2 + wanted[c, i]
+            u[i] = f[i, 0] * v0 + f[i, 1] * v1 + f[i, 2] * v2 + bias[c, i]
         if touch and u[0] >= 0.0 and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0:
             continue  # open, and stays so
         if touch:
@@ -209,60 +209,67 @@ def sweep_points(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def deepest(points: Points, on: Moving, h: float) -> float:
+def deepest_penetration(points: PointConstraints, on: Velocities, h: float) -> float:
     """[m] How much deeper than they ought the contacts among nodes will be after h, at most."""
     worst = 0.0
-    for c in range(len(points.wanted)):
+    for c in range(len(points.bias)):
         if points.pairs.rigid[c, 0] < 0 and points.pairs.rigid[c, 1] < 0:
             u0, u1, u2 = _relative(points.pairs, c, on)
             n = points.pairs.frame[c, 0]
-            worst = max(worst, -h * (n[0] * u0 + n[1] * u1 + n[2] * u2 + points.wanted[c, 0]))
+            worst = max(worst, -h * (n[0] * u0 + n[1] * u1 + n[2] * u2 + points.bias[c, 0]))
     return worst
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_rigid(
-    held: Points, p_held: Array, touching: Points, p_touching: Array, on: Moving, count: int
+    held: PointConstraints,
+    p_held: Array,
+    active_contacts: PointConstraints,
+    p_touching: Array,
+    on: Velocities,
+    count: int,
 ) -> tuple[float, float]:
     """To and fro, as a tower is as long one way as the other, until nothing moves."""
     largest, squares = 0.0, 0.0
     for turn in range(count):
         back = turn % 2 == 1
         m0, s0 = sweep_points(held, p_held, False, on, back)
-        m1, s1 = sweep_points(touching, p_touching, True, on, back)
+        m1, s1 = sweep_points(active_contacts, p_touching, True, on, back)
         largest, squares = max(m0, m1), s0 + s1
         if largest <= AT_REST:
             break
     return largest, squares
 
 
-def ready(pairs: Pairs, on: Moving, h: float, share: float, touch: bool) -> Points:
+def point_rows(
+    pairs: PointPairs, on: Velocities, h: float, baumgarte: float, touch: bool
+) -> PointConstraints:
     """Pairs of points with their compliance, and the velocity that u must cancel."""
     if len(pairs.gap) == 0:
-        return Points(pairs, np.zeros((0, 3, 3)), np.zeros((0, 3)))
+        return PointConstraints(pairs, np.zeros((0, 3, 3)), np.zeros((0, 3)))
     w = pair_compliance(pairs, on.inverse_mass, on.rigid_inverse_mass, on.rigid_inverse_inertia)
-    points = Points(pairs, w, np.empty_like(pairs.gap))
-    ask(points, h, share, touch)
+    points = PointConstraints(pairs, w, np.empty_like(pairs.gap))
+    update_bias(points, h, baumgarte, touch)
     return points
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def ask(points: Points, h: float, share: float, touch: bool) -> None:
+def update_bias(points: PointConstraints, h: float, baumgarte: float, touch: bool) -> None:
     """Write the velocity that u must cancel.
 
     What touches may close the gap it has within the step and no more (decided on gap/h + H v, not
     on the velocity alone); of what overlaps or is torn from its place a share is taken back.
     """
-    for c in range(len(points.wanted)):
+    for c in range(len(points.bias)):
         for i in range(3):
             gap = points.pairs.gap[c, i]
-            points.wanted[c, i] = gap / h if touch and gap > 0.0 else share * gap / h
+            points.bias[c, i] = gap / h if touch and gap > 0.0 else baumgarte * gap / h
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def follow(points: Points, on: Moving, h: float) -> None:
+def follow(points: PointConstraints, on: Velocities, h: float) -> None:
     """The gaps of touching points after h with the velocities `on`, in place."""
-    for c in range(len(points.wanted)):
+    for c in range(len(points.bias)):
         u0, u1, u2 = _relative(points.pairs, c, on)
         n = points.pairs.frame[c, 0]
         points.pairs.gap[c, 0] += h * (n[0] * u0 + n[1] * u1 + n[2] * u2)

@@ -17,29 +17,29 @@ from time import perf_counter
 import numpy as np
 
 from limpet.clock import Clock
-from limpet.contact.pipeline import Place, Scout
+from limpet.contact.pipeline import CollisionPipeline, Kinematics
 from limpet.contact.primitives import BALL, Primitive
 from limpet.contact.touches import Touches
 from limpet.errors import DivergedError, LimpetError, require_positive
 from limpet.particles.body import falling
 from limpet.particles.constraints import (
-    Poses,
-    Stack,
-    TouchMemory,
+    ImpulseWarmStart,
+    ParticleConstraints,
+    RigidPoses,
     follow_rows,
     moving,
     touch_pairs,
 )
-from limpet.particles.distances import transverse, turning
-from limpet.particles.mass_splitting import averaged
-from limpet.particles.model import Assembly
-from limpet.particles.point_pairs import Pairs
-from limpet.particles.sliding import Forms, slide
+from limpet.particles.distances import edge_rotation_rate, transverse_frequency
+from limpet.particles.mass_splitting import split_mass_contacts
+from limpet.particles.model import ParticleModel
+from limpet.particles.point_pairs import PointPairs
+from limpet.particles.sliding import BodyPrimitives, slide
 from limpet.particles.sweep import (
+    ConstraintRows,
     Impulses,
-    Moving,
-    Rows,
-    Swept,
+    SweepResult,
+    Velocities,
     begin,
     reactions,
     rigid_reactions,
@@ -50,27 +50,27 @@ from limpet.report import StepReport
 Array = np.ndarray
 
 
-CALM = 2.0  # [rad] that the fastest thread swings in a solve: beyond, loads pass on too slowly
+SWING_PER_SUBSTEP = (
+    2.0  # [rad] that the fastest thread swings in a solve: beyond, loads pass on too slowly
+)
 STILL = np.zeros(3), np.eye(3), np.zeros(6)  # centre, turn and motion of what is not rigid
 TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
 
 
 @dataclass(frozen=True)
-class SweepPlan:
+class ParticleSolverSettings:
     """How a step is swept; the defaults are C's."""
 
     sweeps: int = 2  # at most
-    most_sweeps: int = (
-        0  # while an inextensible edge would be off by a tenth, or sheets would cross
-    )
+    max_sweeps: int = 0  # while an inextensible edge would be off by a tenth, or sheets would cross
     rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
     substeps: int = 1  # solves within a step, at least, for the contacts found at its start
-    most_substeps: int = 10  # taut threads swing fast across: they are given shorter steps
-    share: float = 0.1  # beta h: of an error that a step takes back (Baumgarte)
+    max_substeps: int = 10  # taut threads swing fast across: they are given shorter steps
+    baumgarte: float = 0.1  # beta h: of an error that a step takes back (Baumgarte)
     warm_start: float = 0.9  # share of the last impulses that the sweeps of nodes start from
     continuous: bool = True  # sheets: also what would pass through within the step
-    averaged: bool = False  # contacts of nodes as C 4.3: masses split, impulses averaged
+    mass_splitting: bool = False  # contacts of nodes as C 4.3: masses split, impulses averaged
     margin: float = 1e-3  # [m] contacts that come this near within the step are solved for
 
     def __post_init__(self) -> None:
@@ -79,43 +79,43 @@ class SweepPlan:
                 f"sweeps = {self.sweeps}, rigid_sweeps = {self.rigid_sweeps}, substeps = "
                 f"{self.substeps}: expected 1 or more each"
             )
-        if not 0.0 < self.share <= 1.0:
+        if not 0.0 < self.baumgarte <= 1.0:
             raise LimpetError(
-                f"share = {self.share:g}: expected above 0, at most 1 (C: beta <= 1/h)"
+                f"share = {self.baumgarte:g}: expected above 0, at most 1 (C: beta <= 1/h)"
             )
 
 
 @dataclass(frozen=True)
-class ConstrainedState:
+class ParticleState:
     """Everything that the next step depends on."""
 
     step: int
     bodies: tuple[dict[str, Array], ...]
     impulses: Impulses | None
     last_h: float  # [s] of the solve that found them
-    memory: TouchMemory
+    memory: ImpulseWarmStart
 
 
 @dataclass
-class OpenStep:
+class PendingStep:
     """A step on its way."""
 
     clock: Clock
     h: float  # [s] of a solve
     left: int  # solves to come
     x: Array  # (n, 3) [m] the nodes
-    poses: Poses
+    poses: RigidPoses
     touches: Touches
     groups: tuple[Touches, Touches]  # among rigid bodies, and with nodes
-    pairs: list[Pairs]  # of each
+    pairs: list[PointPairs]  # of each
     p: Impulses
     outside: tuple[Array, ...]  # [N] on the vertices of each body, or none at all
-    rows: Rows | None = None
-    on: Moving | None = None
+    rows: ConstraintRows | None = None
+    on: Velocities | None = None
     sweeps: int = 0
 
 
-class Constrained(Assembly):
+class ParticleSystem(ParticleModel):
     """A world of explicit and rigid bodies. Add bodies, then constraints, then step."""
 
     def __init__(
@@ -123,20 +123,23 @@ class Constrained(Assembly):
         h: float = 0.02,
         gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
         friction: float = 0.5,
-        plan: SweepPlan | None = None,
+        settings: ParticleSolverSettings | None = None,
     ) -> None:
         super().__init__(friction)
         self.h = require_positive("time step h", h, " s")
-        self.gravity, self.plan = np.asarray(gravity, float), plan or SweepPlan()
-        self._built: tuple[Scout, Stack, Forms] | None = None
+        self.gravity, self.settings = (
+            np.asarray(gravity, float),
+            settings or ParticleSolverSettings(),
+        )
+        self._built: tuple[CollisionPipeline, ParticleConstraints, BodyPrimitives] | None = None
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
-        self._memory = TouchMemory(np.zeros(0, np.int64), np.zeros((0, 3)))
+        self._memory = ImpulseWarmStart(np.zeros(0, np.int64), np.zeros((0, 3)))
         self.steps, self.time = 0, 0.0
         self.substeps = 0  # of the last step
         self.clock: Callable[[], float] = perf_counter
         self.touches = Touches.none()
-        self.swept = Swept(0, np.zeros(0), np.zeros(0))
+        self.last_sweep = SweepResult(0, np.zeros(0), np.zeros(0))
 
     def changed(self) -> None:
         self._built = None
@@ -149,7 +152,7 @@ class Constrained(Assembly):
         """Advance by h, in some solves for the contacts found at its start."""
         return self.finish(self.begin())
 
-    def finish(self, now: OpenStep) -> StepReport:
+    def finish(self, now: PendingStep) -> StepReport:
         """All that is left of a step."""
         while now.left:
             self.free(now)
@@ -159,137 +162,147 @@ class Constrained(Assembly):
 
     def begin(
         self, outside: Sequence[Array] | None = None, substeps: int | None = None
-    ) -> OpenStep:
+    ) -> PendingStep:
         """Find what touches.
 
-        outside: forces (n_surface, 3) [N] on the vertices of each body; substeps: how many solves,
+        outside: forces (n_points, 3) [N] on the vertices of each body; substeps: how many solves,
         if that is not to be chosen.
         """
         clock, (scout, stack, _) = Clock(self.clock), self._build()
         self.substeps = substeps or self._substeps(stack)
         h = self.h / self.substeps
-        x, poses = self.positions(), Poses.of(self.rigid)
-        touches = scout.find(self._places(poses), self.h, self.plan.margin)
+        x, poses = self.positions(), RigidPoses.of(self.rigid)
+        touches = scout.find(self._places(poses), self.h, self.settings.margin)
         groups = touches.apart()
         pairs = [touch_pairs(t, x, poses) for t in groups]
         p = self._guess(stack, groups, pairs, h)
         clock.lap("collision")
         acts = tuple(outside or ()) if any(f.any() for f in outside or ()) else ()
-        return OpenStep(clock, h, self.substeps, x, poses, touches, groups, pairs, p, acts)
+        return PendingStep(clock, h, self.substeps, x, poses, touches, groups, pairs, p, acts)
 
-    def free(self, now: OpenStep) -> None:
+    def free(self, now: PendingStep) -> None:
         """Velocities of the bodies by themselves, rows, and the last impulses to start from."""
-        plan, h, (_, stack, _) = self.plan, now.h, self._build()
+        settings, h, (_, stack, _) = self.settings, now.h, self._build()
         done = self.substeps - now.left
         for body in self.bodies:
-            body.free_velocity(h, self.gravity, self.time + done * h)
+            body.compute_free_velocity(h, self.gravity, self.time + done * h)
         for body, force in zip(self.bodies, now.outside):
-            body.apply(h * force)
+            body.apply_impulse(h * force)
         on = now.on = moving(self.soft, self.rigid, stack.pins, now.x, h)
         now.clock.lap("free")
 
         if now.rows is None:
-            now.rows = stack.rows(now.x, now.poses, on, now.pairs[0], now.pairs[1], h, plan.share)
+            now.rows = stack.rows(
+                now.x, now.poses, on, now.pairs[0], now.pairs[1], h, settings.baumgarte
+            )
         else:
-            now.rows = stack.again(now.rows, now.x, now.poses, on, h, plan.share)
-        if plan.averaged:
+            now.rows = stack.again(now.rows, now.x, now.poses, on, h, settings.baumgarte)
+        if settings.mass_splitting:
             now.p.contacts[:] = 0.0
-        finite = begin(now.rows, now.p, on, h, plan.warm_start)
+        finite = begin(now.rows, now.p, on, h, settings.warm_start)
         now.clock.lap("compliance")
         if not finite:
             raise DivergedError(
                 f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
                 "lower h, or take more substeps"
             )
-        if plan.averaged:
+        if settings.mass_splitting:
             self._average(now.rows, now.p, on, h)
 
-    def sweep(self, now: OpenStep) -> None:
-        plan = self.plan
+    def sweep(self, now: PendingStep) -> None:
+        settings = self.settings
         assert now.rows is not None and now.on is not None
-        self.swept = sweep(
-            now.rows, now.p, now.on, now.h, plan.sweeps, plan.rigid_sweeps, plan.tolerance,
-            plan.most_sweeps,
-        )  # fmt: skip
-        now.sweeps += self.swept.sweeps
+        self.last_sweep = sweep(
+            now.rows,
+            now.p,
+            now.on,
+            now.h,
+            settings.sweeps,
+            settings.rigid_sweeps,
+            settings.tolerance,
+            settings.max_sweeps,
+        )
+        now.sweeps += self.last_sweep.sweeps
         now.clock.lap("solve")
 
-    def move(self, now: OpenStep) -> None:
+    def move(self, now: PendingStep) -> None:
         """Hand the velocities to the bodies, and go with them."""
         assert now.rows is not None and now.on is not None
         now.left -= 1
         self._take(now.on, *(self._borne(now) if now.left == 0 else (None, None)))
         for body in self.bodies:
             body.advance(now.h)
-        now.x, now.poses = self.positions(), Poses.of(self.rigid)
+        now.x, now.poses = self.positions(), RigidPoses.of(self.rigid)
         if now.left:
             _, _, forms = self._build()
             follow_rows(now.rows, now.on, now.h)
             pairs, poses = now.rows.contacts.pairs, now.poses
-            slide(pairs, now.p.contacts, now.x, poses.centre, poses.turn, forms)
+            slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, forms)
         now.clock.lap("correct")
 
-    def bear(self, now: OpenStep, impulses: Sequence[Array]) -> None:
-        """Add impulses (n_surface, 3) [N s] from outside, on the vertices of each body."""
+    def bear(self, now: PendingStep, impulses: Sequence[Array]) -> None:
+        """Add impulses (n_points, 3) [N s] from outside, on the vertices of each body."""
         assert now.on is not None
         nodes = np.concatenate([np.zeros((0, 3)), *impulses[: len(self.soft)]])
         now.on.v[:] += now.on.inverse_mass[:, None] * nodes
         for i, (body, impulse) in enumerate(zip(self.rigid, impulses[len(self.soft) :])):
-            now.on.rigid_v[i] += body.answer(impulse)
+            now.on.rigid_v[i] += body.velocity_change(impulse)
 
-    def velocities(self, now: OpenStep) -> list[Array]:
+    def velocities(self, now: PendingStep) -> list[Array]:
         """Of the nodes (n, 3) of each explicit body, then (6,) of each rigid one."""
         assert now.on is not None
         nodes = [now.on.v[a:b] for a, b in pairwise(self.first)]
         return [*nodes, *now.on.rigid_v]
 
-    def _end(self, now: OpenStep) -> StepReport:
+    def _end(self, now: PendingStep) -> StepReport:
         self._impulses, self._last_h = now.p, now.h
         impulses = (now.p.rigid_contacts, now.p.contacts)
-        self._memory = TouchMemory.of(now.groups, now.pairs, impulses)
+        self._memory = ImpulseWarmStart.of(now.groups, now.pairs, impulses)
         self.touches = now.touches
         self.steps += 1
         self.time = self.steps * self.h
         now.clock.lap("correct")
         return self._report(now.clock.phases, now.p, now.sweeps)
 
-    def _substeps(self, stack: Stack) -> int:
+    def _substeps(self, stack: ParticleConstraints) -> int:
         """How many solves a step needs: what explicit bodies, taut threads and fast edges ask for.
 
         A thread of tension T swings across at about sqrt(4 T/m L).
         """
-        plan = self.plan
-        wanted = max((self.h / b.stable_step() for b in self.soft), default=0.0)
+        settings = self.settings
+        bias = max((self.h / b.stable_step() for b in self.soft), default=0.0)
         if len(stack.distances.rest):
             v = np.concatenate([b.v for b in self.soft])
-            wanted = max(wanted, self.h * turning(v, stack.distances) / TURNED)
+            bias = max(bias, self.h * edge_rotation_rate(v, stack.distances) / TURNED)
         if self._impulses is not None and len(stack.distances.rest):
             mass = np.concatenate([b.inverse_mass for b in self.soft])
-            swing = transverse(self._impulses.distances / self._last_h, stack.distances, mass)
-            wanted = max(wanted, self.h * swing / CALM)
-        most = max(plan.substeps, plan.most_substeps)
-        return int(min(max(plan.substeps, np.ceil(wanted)), most))
+            swing = transverse_frequency(
+                self._impulses.distances / self._last_h, stack.distances, mass
+            )
+            bias = max(bias, self.h * swing / SWING_PER_SUBSTEP)
+        most = max(settings.substeps, settings.max_substeps)
+        return int(min(max(settings.substeps, np.ceil(bias)), most))
 
-    def _average(self, rows: Rows, p: Impulses, on: Moving, h: float) -> None:
+    def _average(self, rows: ConstraintRows, p: Impulses, on: Velocities, h: float) -> None:
         """Let the contacts of nodes act as C 4.3 has them; the sweep passes over them."""
         body = np.repeat(np.arange(len(self.soft)), np.diff(self.first))
         mass = np.array([b.mass for b in self.soft])
         rigid = np.array([b.mass if b.movable else 0.0 for b in self.rigid])
-        pairs, wanted = rows.contacts.pairs, rows.contacts.wanted
-        averaged(
-            pairs, wanted, p.contacts, on, body, mass, rigid, self.gravity, h, self.plan.sweeps
+        pairs, bias = rows.contacts.pairs, rows.contacts.bias
+        split_mass_contacts(
+            pairs, bias, p.contacts, on, body, mass, rigid, self.gravity, h, self.settings.sweeps
         )
         rows.contacts.w[:] = 0.0  # as of what cannot move: the sweep passes over it
 
-    def _take(self, on: Moving, nodes: Array | None, rigids: Array | None) -> None:
+    def _take(self, on: Velocities, nodes: Array | None, rigids: Array | None) -> None:
         """Hand the velocities to the bodies, with what drives and fixtures had to bear."""
         for i, soft in enumerate(self.soft):
             own = slice(self.first[i], self.first[i + 1])
-            soft.reach(on.v[own], None if nodes is None else nodes[own])
+            soft.set_velocity(on.v[own], None if nodes is None else nodes[own])
         for i, rigid in enumerate(self.rigid):
-            rigid.reach(on.rigid_v[i], None if rigids is None else rigids[i])
+            rigid.set_velocity(on.rigid_v[i], None if rigids is None else rigids[i])
 
-    def _borne(self, now: OpenStep) -> tuple[Array | None, Array | None]:
+    def _borne(self, now: PendingStep) -> tuple[Array | None, Array | None]:
         """Impulses on nodes (n, 3) and rigid bodies (b, 6), if a drive or fixture is to know."""
         assert now.rows is not None
         if any(len(b.driven) for b in self.soft):
@@ -302,48 +315,54 @@ class Constrained(Assembly):
         """(n, 3) [m] all nodes."""
         return np.concatenate([np.zeros((0, 3)), *(b.x for b in self.soft)])
 
-    def _places(self, poses: Poses) -> list[Place]:
+    def _places(self, poses: RigidPoses) -> list[Kinematics]:
         """Where the parts are, moving as they will if nothing but gravity acts."""
         out, fall = [], self.h * self.gravity
         for part in self._parts:
             if part.rigid < 0:
                 soft = self._owner[part.first]
                 v = falling(soft.v, self.gravity, self.h)
-                out.append(Place(soft.x, v, *STILL))
+                out.append(Kinematics(soft.x, v, *STILL))
                 continue
             i, body = part.rigid, self.rigid[part.rigid]
             x, v, motion = poses.centre[i : i + 1], body.v[None], np.concatenate([body.v, body.w])
             if part.shape is None or part.shape.kind != BALL:
-                x, v = body.surface_positions(), body.surface_velocities()
+                x, v = body.positions(), body.velocities()
             if body.movable:
                 v, motion[:3] = v + fall, motion[:3] + fall
-            out.append(Place(x, v, poses.centre[i], poses.turn[i], motion))
+            out.append(Kinematics(x, v, poses.centre[i], poses.rotation[i], motion))
         return out
 
-    def _build(self) -> tuple[Scout, Stack, Forms]:
+    def _build(self) -> tuple[CollisionPipeline, ParticleConstraints, BodyPrimitives]:
         if self._built is None:
-            places = self._places(Poses.of(self.rigid))
-            scout = Scout.of(self._parts, places, self.friction_between, self.plan.continuous)
-            stack = Stack.of(self._distances, self._bends, self._anchors)
+            places = self._places(RigidPoses.of(self.rigid))
+            scout = CollisionPipeline.of(
+                self._parts, places, self.friction_between, self.settings.continuous
+            )
+            stack = ParticleConstraints.of(self._distances, self._bends, self._anchors)
             self._built, self._impulses = (scout, stack, self._forms()), None
         return self._built
 
-    def _forms(self) -> Forms:
+    def _forms(self) -> BodyPrimitives:
         shapes: list[Primitive | None] = [None] * len(self.rigid)
         thickness = np.zeros(self.first[-1])
         for part in self._parts:
             if part.rigid >= 0:
                 shapes[part.rigid] = part.shape
             else:
-                n = part.first + self._owner[part.first].n_surface
+                n = part.first + self._owner[part.first].n_points
                 thickness[part.first : n] = part.thickness
-        return Forms.of(shapes, thickness)
+        return BodyPrimitives.of(shapes, thickness)
 
     def _guess(
-        self, stack: Stack, groups: tuple[Touches, Touches], pairs: list[Pairs], h: float
+        self,
+        stack: ParticleConstraints,
+        groups: tuple[Touches, Touches],
+        pairs: list[PointPairs],
+        h: float,
     ) -> Impulses:
         old = self._impulses
-        if old is None or self.plan.warm_start == 0.0:
+        if old is None or self.settings.warm_start == 0.0:
             return stack.zeros(len(groups[0]), len(groups[1]))
         recalled = [self._memory.recall(t, q) for t, q in zip(groups, pairs)]
         old = old._replace(rigid_contacts=recalled[0], contacts=recalled[1])
@@ -361,13 +380,13 @@ class Constrained(Assembly):
         pressed = (known.keys[place] == touches.key) & force.any(axis=1)
         return touches.point[pressed], force[pressed]
 
-    def get_state(self) -> ConstrainedState:
+    def get_state(self) -> ParticleState:
         bodies = tuple(b.get_state() for b in self.bodies)
         old = self._impulses
         kept = None if old is None else Impulses(*(q.copy() for q in old))
-        return ConstrainedState(self.steps, bodies, kept, self._last_h, self._memory)
+        return ParticleState(self.steps, bodies, kept, self._last_h, self._memory)
 
-    def set_state(self, state: ConstrainedState) -> None:
+    def set_state(self, state: ParticleState) -> None:
         self._build()
         for body, own in zip(self.bodies, state.bodies):
             body.set_state(own)
@@ -378,13 +397,13 @@ class Constrained(Assembly):
 
     def _report(self, phases: dict[str, float], p: Impulses, sweeps: int) -> StepReport:
         pressed = int((p.contacts[:, 0] > 0.0).sum() + (p.rigid_contacts[:, 0] > 0.0).sum())
-        change, asked = float(self.swept.change[-1]), self.plan.tolerance
-        drives = {b.name: b.drive_force(self.h) for b in self.soft if len(b.driven)}
-        drives |= {b.name: b.drive_force(self.h) for b in self.rigid if b.motion is not None}
+        change, asked = float(self.last_sweep.change[-1]), self.settings.tolerance
+        drives = {b.name: b.reaction(self.h) for b in self.soft if len(b.driven)}
+        drives |= {b.name: b.reaction(self.h) for b in self.rigid if b.motion is not None}
         return StepReport(
             step=self.steps, time=self.time, phases=phases,
-            rows=sum(q.size for q in p), contacts=len(self.touches), touching=pressed,
+            rows=sum(q.size for q in p), contacts=len(self.touches), active_contacts=pressed,
             residual=change, converged=asked == 0.0 or change <= asked, iterations=0, sweeps=sweeps,
             max_penetration=max(0.0, -float(self.touches.gap.min(initial=0.0))),
-            cavities=(), drives=drives, balance_error=None, air_error=0.0, remeshed=False,
+            cavities=(), reactions=drives, momentum_residual=None, air_error=0.0, remeshed=False,
         )  # fmt: skip

@@ -21,7 +21,7 @@ from limpet.meshing.tetrahedra import fill
 from limpet.pressure_field import primitives
 from limpet.pressure_field.extents import distance_extent, laplace_extent, refine_walls
 from limpet.pressure_field.fields import (
-    Body,
+    FieldGeometry,
     half_space,
     pressure_field,
     rigid_surface,
@@ -41,7 +41,7 @@ EXTENTS: dict[str, Callable[..., primitives.Solid]] = {
 class FieldShape(RigidShape):
     """A rigid shape and what it brings to contacts by pressure fields, both in one frame."""
 
-    field: Body
+    field: FieldGeometry
 
 
 def sphere(radius: float, modulus: float, *, edge: float | None = None) -> FieldShape:

@@ -15,9 +15,9 @@ from scipy.integrate import solve_ivp
 from limpet.errors import DivergedError, LimpetError
 from limpet.geometry.rotation import quaternion_matrix, quaternion_product
 from limpet.pressure_field.energy import energy
-from limpet.pressure_field.fields import Body, HalfSpace
+from limpet.pressure_field.fields import FieldGeometry, HalfSpace
 from limpet.pressure_field.surface import Pose, contact_surface
-from limpet.pressure_field.wrench import Law, softness, with_smooth_gradients, wrench
+from limpet.pressure_field.wrench import FrictionModel, softness, with_smooth_gradients, wrench
 
 Array = np.ndarray
 
@@ -30,7 +30,7 @@ UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 class Mover:
     """A body with its mass, whose frame has its origin at the centre of mass; fixed without one."""
 
-    body: Body
+    body: FieldGeometry
     mass: float | None = None  # [kg] None: fixed
     inertia: Array = field(default_factory=lambda: np.eye(3))  # (3, 3) [kg m^2] in its frame
     position: tuple[float, float, float] = STILL  # [m] at the start
@@ -50,7 +50,7 @@ class Mover:
 
 
 @dataclass(frozen=True)
-class Motion:
+class Trajectory:
     """What was asked for at each time."""
 
     time: Array  # (t,) [s]
@@ -66,10 +66,10 @@ class Bodies:
     """Bodies, the law of their contacts, and gravity."""
 
     movers: tuple[Mover, ...]
-    law: Law = field(default_factory=Law)
+    law: FrictionModel = field(default_factory=FrictionModel)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  # [m/s^2]
 
-    def run(self, times: Array, rtol: float = 1e-6, max_step: float = 5e-3) -> Motion:
+    def run(self, times: Array, rtol: float = 1e-6, max_step: float = 5e-3) -> Trajectory:
         """Integrate from the start through the given times (t,) [s], the first being the start.
 
         In a step of `max_step` [s] no body may pass through another: what is wholly within a rigid
@@ -94,11 +94,11 @@ class Bodies:
             raise DivergedError(f"Radau stopped after {reached:g} s: {found.message}")
         states = [self._unpacked(y) for y in found.y.T]
         position, rotation, velocity, spin = (np.array(s) for s in zip(*states))
-        motion = Motion(times, position, rotation, velocity, spin, int(found.nfev))
+        motion = Trajectory(times, position, rotation, velocity, spin, int(found.nfev))
         self._check_passed(motion, max_step)
         return motion
 
-    def _check_passed(self, motion: Motion, max_step: float) -> None:
+    def _check_passed(self, motion: Trajectory, max_step: float) -> None:
         """Refuse a motion in which a body went wholly below a half space."""
         for pair in self._pairs():
             for i, j in (pair, pair[::-1]):
@@ -116,7 +116,7 @@ class Bodies:
                         f"below {max_step:g} s, or a smaller rtol"
                     )
 
-    def energies(self, motion: Motion) -> Array:
+    def energies(self, motion: Trajectory) -> Array:
         """(t, 3) [J] kinetic, of gravity, and of the contacts (F eq 1)."""
         out = np.zeros((len(motion.time), 3))
         for k in range(len(motion.time)):

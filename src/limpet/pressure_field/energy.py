@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.pressure_field.fields import Body, HalfSpace, PressureField
+from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField
 from limpet.pressure_field.packed import CORNERS, FACES, SLOPE
 from limpet.pressure_field.surface import Pose
 
@@ -21,7 +21,7 @@ Array = np.ndarray
 ALIKE = 1e-12  # distance over size below which two planes are one
 
 
-class Parts(NamedTuple):
+class ConvexCells(NamedTuple):
     """A body as convex parts that add up to it, some perhaps with a minus, in the world's frame."""
 
     planes: Array  # (m, f, 4) outward unit normal, offset [m]
@@ -30,13 +30,13 @@ class Parts(NamedTuple):
     ball: Array  # (m, 4) centre and radius [m] of a ball about each
 
 
-def energy(a: Body, pose_a: Pose, b: Body, pose_b: Pose) -> float:
+def energy(a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose) -> float:
     """U [J] of the contact of a and b."""
     one, two = _parts(a, pose_a), _parts(b, pose_b)
     return float(_sum(one, two))
 
 
-def _parts(body: Body, pose: Pose) -> Parts:
+def _parts(body: FieldGeometry, pose: Pose) -> ConvexCells:
     rotation, origin = pose
     if isinstance(body, HalfSpace):
         normal = rotation @ body.normal
@@ -45,7 +45,7 @@ def _parts(body: Body, pose: Pose) -> Parts:
         rigid = np.isinf(k)
         steep = np.full(4, np.inf) if rigid else np.append(-k * normal, k * offset)
         plane = np.append(normal, offset)[None, None]
-        return Parts(plane, steep[None], np.ones(1), np.append(origin, np.inf)[None])
+        return ConvexCells(plane, steep[None], np.ones(1), np.append(origin, np.inf)[None])
     if isinstance(body, PressureField):
         sign = np.ones(len(body.tets))
         corners = body.points[body.tets]
@@ -68,7 +68,7 @@ def _parts(body: Body, pose: Pose) -> Parts:
     world = corners @ rotation.T + origin
     centre = world.mean(axis=1)
     radius = np.linalg.norm(world - centre[:, None], axis=2).max(axis=1)
-    return Parts(planes, slope, sign, np.column_stack([centre, radius]))
+    return ConvexCells(planes, slope, sign, np.column_stack([centre, radius]))
 
 
 def _faces(corners: Array) -> Array:
@@ -85,7 +85,7 @@ def _faces(corners: Array) -> Array:
 
 
 @njit(cache=True)
-def _sum(one: Parts, two: Parts) -> float:
+def _sum(one: ConvexCells, two: ConvexCells) -> float:
     total = 0.0
     faces_1, faces_2 = one.planes.shape[1], two.planes.shape[1]
     planes = np.empty((faces_1 + faces_2 + 1, 4))

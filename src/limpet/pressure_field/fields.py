@@ -65,7 +65,7 @@ class HalfSpace:
         return self.stiffness * self.thickness
 
 
-Body = PressureField | RigidSurface | HalfSpace
+FieldGeometry = PressureField | RigidSurface | HalfSpace
 
 
 def pressure_field(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from limpet.dynamics.body import Body
-from limpet.pressure_field.patches import FieldPair, Patches, find_patches
+from limpet.pressure_field.patches import FieldPair, QuadraturePoints, find_patches
 from limpet.pressure_field.surface import ContactSurface, Pose
 from limpet.pressure_field.wrench import area
 from limpet.report import PatchReport
@@ -18,39 +18,39 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Carried:
+class FramePoints:
     """Points that ride on rigid bodies, each by four vertices in a row that span its body."""
 
     first: Array  # (m,) int32, the first of the four, by global vertex
     weights: Array  # (m, 4), sum 1
 
     @staticmethod
-    def none() -> Carried:
-        return Carried(np.zeros(0, np.int32), np.zeros((0, 4)))
+    def none() -> FramePoints:
+        return FramePoints(np.zeros(0, np.int32), np.zeros((0, 4)))
 
 
 @dataclass(frozen=True)
-class Met:
+class ContactPatches:
     """Where the pairs meet, at the start of a step."""
 
-    patches: Patches = field(default_factory=Patches.none)
+    patches: QuadraturePoints = field(default_factory=QuadraturePoints.none)
     surfaces: tuple[ContactSurface, ...] = ()  # of each pair
-    a: Carried = field(default_factory=Carried.none)  # the points on their first bodies
-    b: Carried = field(default_factory=Carried.none)
+    a: FramePoints = field(default_factory=FramePoints.none)  # the points on their first bodies
+    b: FramePoints = field(default_factory=FramePoints.none)
 
 
 @dataclass(frozen=True)
-class FieldKeeper:
+class PatchSet:
     """The pairs, and the bodies of the world that they name."""
 
     pairs: Sequence[FieldPair]
     bodies: Sequence[Body]
     offset: Array  # (bodies + 1,) where each body's vertices begin
 
-    def find(self) -> Met:
+    def find(self) -> ContactPatches:
         """The patches where the bodies are now."""
         if not self.pairs:
-            return Met()
+            return ContactPatches()
         poses = {}
         for pair in self.pairs:
             for i, own in ((pair.a, pair.pose_a), (pair.b, pair.pose_b)):
@@ -58,9 +58,9 @@ class FieldKeeper:
                     poses[i] = _placed(self._rigid(i), own)
         patches, surfaces = find_patches(self.pairs, poses)
         a, b = (self._carried(which, patches.point) for which in (patches.body_a, patches.body_b))
-        return Met(patches, tuple(surfaces), a, b)
+        return ContactPatches(patches, tuple(surfaces), a, b)
 
-    def reports(self, met: Met, forces: Array) -> tuple[PatchReport, ...]:
+    def reports(self, met: ContactPatches, forces: Array) -> tuple[PatchReport, ...]:
         """forces (m, 3) [N] of the patches on their first bodies."""
         found, patches = [], met.patches
         for pair, surface in zip(self.pairs, met.surfaces):
@@ -76,16 +76,16 @@ class FieldKeeper:
         assert isinstance(body, RigidBody)
         return body
 
-    def _carried(self, which: Array, points: Array) -> Carried:
+    def _carried(self, which: Array, points: Array) -> FramePoints:
         first, weights = np.zeros(len(which), np.int32), np.zeros((len(which), 4))
         for i in np.unique(which).tolist():
             own = which == i
             first[own] = self.offset[i] + self._rigid(i).frame
             weights[own] = self._rigid(i).frame_weights(points[own])
-        return Carried(first, weights)
+        return FramePoints(first, weights)
 
 
 def _placed(body: RigidBody, own: Pose) -> Pose:
     """Where a field is whose frame was at `own` in the beginning."""
-    (r, t), (turn, shift) = body.pose(), own
-    return r @ turn, r @ shift + t
+    (r, t), (rotation, shift) = body.pose(), own
+    return r @ rotation, r @ shift + t

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError
-from limpet.pressure_field.fields import Body
+from limpet.pressure_field.fields import FieldGeometry
 from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
 from limpet.pressure_field.surface import ContactSurface, Pose, contact_surface
 from limpet.pressure_field.wrench import check_depth, rise_of_pressure, softness
@@ -28,7 +28,7 @@ Array = np.ndarray
 LARGE = 0.01  # of a pair's area: a polygon above it counts by three points a triangle, else by one
 BEHIND = 0.5  # of a pair's force where the pressure falls on approach: it is past the middle
 FLAT = 1.0  # [m] over which the pressure doubles at the slowest
-CREEP = 1e-6  # [m/s] of a point that friction as large as its normal force holds
+STICTION_TOLERANCE = 1e-6  # [m/s] of a point that friction as large as its normal force holds
 FAN = 64  # points of one polygon, at most
 
 
@@ -41,8 +41,8 @@ class FieldPair:
 
     a: int  # by number
     b: int
-    field_a: Body
-    field_b: Body
+    field_a: FieldGeometry
+    field_b: FieldGeometry
     dissipation: float  # [s] F's chi
     names: tuple[str, str]
     pose_a: Pose = ORIGIN  # of the fields' frames at the beginning
@@ -55,7 +55,7 @@ class FieldPair:
 
 
 @dataclass(frozen=True)
-class Patches:
+class QuadraturePoints:
     """m points between bodies."""
 
     body_a: Array  # (m,) int32
@@ -71,49 +71,50 @@ class Patches:
     def __len__(self) -> int:
         return len(self.area)
 
-    def closing(self, h: float) -> tuple[Array, Array]:
+    def contact_law_terms(self, h: float) -> tuple[Array, Array]:
         """(m,) u that the points ask for [m/s], and how they give way [m/s/N]."""
         stiffness = h * self.rise + self.pressure * self.damping  # [Pa s/m]
         return self.pressure / stiffness, 1.0 / (self.area * stiffness)
 
-    def creeping(self) -> Array:
+    def stiction_compliance(self) -> Array:
         """(m,) [m/s/N] how fast the points creep under the friction that holds them.
 
         F regularises Coulomb's law. Here it takes hardly more than what says how points that carry
         one load share it: without any, the solver goes from one way of sharing to the next.
         """
-        return CREEP / (self.area * self.pressure)
+        return STICTION_TOLERANCE / (self.area * self.pressure)
 
     @staticmethod
-    def none() -> Patches:
+    def none() -> QuadraturePoints:
         i, f, v = np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3))
-        return Patches(i, i, v, v, f, f, f, f, np.zeros(0, np.int64))
+        return QuadraturePoints(i, i, v, v, f, f, f, f, np.zeros(0, np.int64))
 
     @staticmethod
-    def join(parts: Sequence[Patches]) -> Patches:
+    def join(parts: Sequence[QuadraturePoints]) -> QuadraturePoints:
         if not parts:
-            return Patches.none()
+            return QuadraturePoints.none()
         joined = {
-            f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Patches)
+            f.name: np.concatenate([getattr(p, f.name) for p in parts])
+            for f in fields(QuadraturePoints)
         }
-        return Patches(**joined)
+        return QuadraturePoints(**joined)
 
 
 def find_patches(
     pairs: Sequence[FieldPair], poses: Mapping[int, Pose]
-) -> tuple[Patches, list[ContactSurface]]:
+) -> tuple[QuadraturePoints, list[ContactSurface]]:
     """The points of all pairs, with their fields at `poses` by body, and each pair's surface."""
-    parts, surfaces = [Patches.none()], []
+    parts, surfaces = [QuadraturePoints.none()], []
     for number, pair in enumerate(pairs):
         surface = contact_surface(pair.field_a, poses[pair.a], pair.field_b, poses[pair.b])
         surfaces.append(surface)
         if len(surface):
             check_depth(surface, pair.field_a, pair.field_b, pair.label)
             parts.append(_patch(pair, number, surface))
-    return Patches.join(parts), surfaces
+    return QuadraturePoints.join(parts), surfaces
 
 
-def _patch(pair: FieldPair, number: int, surface: ContactSurface) -> Patches:
+def _patch(pair: FieldPair, number: int, surface: ContactSurface) -> QuadraturePoints:
     damping = pair.dissipation * softness(pair.field_a, pair.field_b)
     values, polygon, sub = _points(
         surface.area, surface.centroid, surface.pressure, surface.gradient_a, surface.gradient_b,
@@ -128,7 +129,7 @@ def _patch(pair: FieldPair, number: int, surface: ContactSurface) -> Patches:
     cells = surface.cells[polygon].astype(np.int64)
     key = (((number << 22) + cells[:, 0] + 1) << 22) + cells[:, 1] + 1
     m = len(values)
-    return Patches(
+    return QuadraturePoints(
         body_a=np.full(m, pair.a, np.int32),
         body_b=np.full(m, pair.b, np.int32),
         point=values[:, 0:3],

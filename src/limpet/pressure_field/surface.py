@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError
-from limpet.pressure_field.fields import Body, HalfSpace, PressureField
+from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField
 from limpet.pressure_field.polygons import (
     AREA,
     CENTROID,
@@ -77,7 +77,9 @@ def joined_triangles(surfaces: Sequence[ContactSurface]) -> tuple[Array, Array, 
     return np.concatenate(points), np.concatenate(pressure), np.concatenate(triangles)
 
 
-def contact_surface(a: Body, pose_a: Pose, b: Body, pose_b: Pose) -> ContactSurface:
+def contact_surface(
+    a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose
+) -> ContactSurface:
     """The surface on which the pressures of a and b are equal; empty if they do not overlap."""
     if not (is_compliant(a) or is_compliant(b)):
         raise LimpetError(
@@ -138,14 +140,14 @@ def contact_surface(a: Body, pose_a: Pose, b: Body, pose_b: Pose) -> ContactSurf
     )
 
 
-def is_compliant(body: Body) -> bool:
+def is_compliant(body: FieldGeometry) -> bool:
     """Whether it has a pressure field."""
     return isinstance(body, PressureField) or (
         isinstance(body, HalfSpace) and np.isfinite(body.stiffness)
     )
 
 
-def _rank(body: Body) -> float:
+def _rank(body: FieldGeometry) -> float:
     """The higher is host: compliant half spaces, then tets by number; never what is rigid."""
     if isinstance(body, PressureField):
         return float(len(body.tets))

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError, require_positive
-from limpet.pressure_field.fields import Body, HalfSpace, PressureField, RigidSurface
+from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField, RigidSurface
 from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
 from limpet.pressure_field.surface import ContactSurface, Pose
 
@@ -20,7 +20,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Law:
+class FrictionModel:
     """What acts on a contact surface besides its pressure."""
 
     friction: float = 0.0  # Coulomb's mu
@@ -34,7 +34,7 @@ class Law:
         require_positive("slip_speed", self.slip_speed, " m/s")
 
 
-FRICTIONLESS = Law()
+FRICTIONLESS = FrictionModel()
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def wrench(
     about: Array,  # (3,) [m]
     velocity: Array | None = None,  # (3,) [m/s] of a's matter at `about`, relative to b's
     spin: Array | None = None,  # (3,) [rad/s] of a relative to b
-    law: Law = FRICTIONLESS,
+    law: FrictionModel = FRICTIONLESS,
     softness: float = 0.0,  # [1/Pa] sum of 1/modulus of both bodies; needed for dissipation
 ) -> Wrench:
     """Integrate the tractions over the surface (F eq 8)."""
@@ -64,7 +64,7 @@ def wrench(
     return Wrench(out[:3], out[3:])
 
 
-def softness(a: Body, b: Body) -> float:
+def softness(a: FieldGeometry, b: FieldGeometry) -> float:
     """[1/Pa] sum of 1/modulus; a rigid body adds nothing."""
     return sum(0.0 if isinstance(body, RigidSurface) else 1.0 / body.modulus for body in (a, b))
 
@@ -75,14 +75,16 @@ def area(surface: ContactSurface) -> tuple[float, float]:
     return float(size.sum()), float(size[surface.pressure > 0.0].sum())
 
 
-def share_of_depth(surface: ContactSurface, a: Body, b: Body) -> float:
+def share_of_depth(surface: ContactSurface, a: FieldGeometry, b: FieldGeometry) -> float:
     """The highest pressure over the least modulus: at 1 the overlap is as deep as a field goes."""
     moduli = [body.modulus for body in (a, b) if not isinstance(body, RigidSurface)]
     highest = float(surface.corner_pressure.max()) if len(surface) else 0.0
     return highest / min(moduli)
 
 
-def check_depth(surface: ContactSurface, a: Body, b: Body, names: str = "bodies") -> None:
+def check_depth(
+    surface: ContactSurface, a: FieldGeometry, b: FieldGeometry, names: str = "bodies"
+) -> None:
     """Refuse an overlap that has reached the end of a field, where it no longer pushes back."""
     share = share_of_depth(surface, a, b)
     if share > 1.0 - 1e-9:
@@ -93,7 +95,7 @@ def check_depth(surface: ContactSurface, a: Body, b: Body, names: str = "bodies"
 
 
 def with_smooth_gradients(
-    surface: ContactSurface, a: Body, pose_a: Pose, b: Body, pose_b: Pose
+    surface: ContactSurface, a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose
 ) -> ContactSurface:
     """The surface with F's smoothed gradients, continuous within a body, for its dissipation."""
     return replace(
@@ -103,7 +105,9 @@ def with_smooth_gradients(
     )
 
 
-def _smooth(gradient: Array, surface: ContactSurface, side: int, body: Body, pose: Pose) -> Array:
+def _smooth(
+    gradient: Array, surface: ContactSurface, side: int, body: FieldGeometry, pose: Pose
+) -> Array:
     """(k, 3) [Pa/m] at the centroids, between the vertices of each tet."""
     if isinstance(body, HalfSpace | RigidSurface) or not len(surface):
         return gradient

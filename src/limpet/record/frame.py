@@ -13,7 +13,7 @@ import numpy as np
 
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.seal.leak_paths import vertex_areas, vertex_loads
-from limpet.cavity.seal.proximity import nearness
+from limpet.cavity.seal.proximity import vertex_proximity
 from limpet.fem.elements.stress import von_mises
 from limpet.fem.soft_body import SoftBody
 from limpet.fem.surface_map import bound_points
@@ -62,11 +62,11 @@ COLOURS = {
 }
 
 # What the plots show. NaN where there is nothing to say.
-FIGURES = ("pressure", "volume", "air", "drive_force", "residual", "touching")
+FIGURES = ("pressure", "volume", "air", "drive_force", "residual", "active_contacts")
 
 
 @dataclass(frozen=True)
-class Seen:
+class FrameHeader:
     """What does not change: the bodies, joined in the order of the vertices."""
 
     names: tuple[str, ...]
@@ -105,7 +105,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Air:
+class AirFrame:
     """One cavity."""
 
     points: Array  # (c, 3) float32 [m]
@@ -114,7 +114,7 @@ class Air:
 
 
 @dataclass(frozen=True)
-class Patch:
+class PatchFrame:
     """The surfaces on which pressure fields meet, all as one mesh; as the last step began."""
 
     points: Array  # (v, 3) float32 [m]
@@ -122,12 +122,12 @@ class Patch:
     triangles: Array  # (t, 3) int32
 
     @staticmethod
-    def none() -> Patch:
-        return Patch(np.zeros((0, 3), np.float32), np.zeros(0, np.float32), NO_TRIANGLES)
+    def none() -> PatchFrame:
+        return PatchFrame(np.zeros((0, 3), np.float32), np.zeros(0, np.float32), NO_TRIANGLES)
 
 
 @dataclass(frozen=True)
-class Moment:
+class Frame:
     """What has changed."""
 
     step: int
@@ -135,24 +135,24 @@ class Moment:
     positions: Array  # (n, 3) float32 [m]
     contact_points: Array  # (k, 3) float32 [m], of contacts that carry a force
     contact_forces: Array  # (k, 3) float32 [N] on the first body
-    cavities: tuple[Air, ...]
+    cavities: tuple[AirFrame, ...]
     figures: Array  # (len(FIGURES),)
     fields: dict[str, Array] = field(default_factory=dict)  # (n,) float32, NaN: nothing to say
-    patch: Patch = field(default_factory=Patch.none)
+    patch: PatchFrame = field(default_factory=PatchFrame.none)
 
 
-def seen(simulation: Simulation) -> Seen:
+def frame_header(simulation: Simulation) -> FrameHeader:
     """The bodies of a simulation that has not stepped yet."""
     now, world = simulation.snapshot(), simulation.world
-    return Seen(
+    return FrameHeader(
         names=tuple(b.name for b in simulation.bodies),
         kinds=tuple(_kind(simulation, i) for i in range(len(simulation.bodies))),
-        offset=simulation.offset.copy(),
-        triangles=tuple(np.ascontiguousarray(t, np.int32) for t in now.walls.own_triangles),
+        offset=simulation.first_point.copy(),
+        triangles=tuple(np.ascontiguousarray(t, np.int32) for t in now.surface.own_triangles),
         rest=now.positions.copy(),
         up=up_direction(world.gravity),
         ambient=world.atmosphere.pressure,
-        reach=max(simulation.settings.alarm, 1.2 * simulation.settings.sealing),
+        reach=max(simulation.settings.alarm, 1.2 * simulation.settings.sealing_distance),
         whole=simulation.explicit_only,
         pull=_pull(simulation),
     )
@@ -160,10 +160,10 @@ def seen(simulation: Simulation) -> Seen:
 
 def _pull(simulation: Simulation) -> float:
     """[N/cm]; a swept body dragged by its own length is pulled with half its weight."""
-    swept = [b for b in simulation.bodies if isinstance(b, ParticleBody)]
-    if not swept or not simulation.explicit_only:
+    particles = [b for b in simulation.bodies if isinstance(b, ParticleBody)]
+    if not particles or not simulation.explicit_only:
         return 5.0
-    lengths = [0.5 * 9.81 * b.mass / (100.0 * np.ptp(b.x, axis=0).max()) for b in swept]
+    lengths = [0.5 * 9.81 * b.mass / (100.0 * np.ptp(b.x, axis=0).max()) for b in particles]
     return float(f"{min(lengths):.1g}")
 
 
@@ -176,23 +176,26 @@ def _kind(simulation: Simulation, i: int) -> str:
     return "driven" if body.motion is not None else "fixed"
 
 
-def look(
-    simulation: Simulation, what: Seen, report: StepReport | None, colours: Iterable[str] = ()
-) -> Moment:
+def capture_frame(
+    simulation: Simulation,
+    what: FrameHeader,
+    report: StepReport | None,
+    colours: Iterable[str] = (),
+) -> Frame:
     """The present moment, with the fields named in `colours`; `report` is the last step's."""
     now = simulation.snapshot()
     pressed = np.einsum("ki,ki->k", now.forces, now.contacts.normal)
     carrying = pressed > 0.0
     points, forces = now.other_forces
     air = tuple(
-        Air(
+        AirFrame(
             cavity_positions(c.mesh, now.positions).astype(np.float32),
             c.mesh.triangles.astype(np.int32),
             c.pressure,
         )
         for c in now.cavities
     )
-    return Moment(
+    return Frame(
         step=simulation.steps,
         time=simulation.time,
         positions=now.positions.astype(np.float32),
@@ -205,9 +208,9 @@ def look(
     )
 
 
-def _patch(now: Snapshot) -> Patch:
+def _patch(now: Snapshot) -> PatchFrame:
     points, pressure, triangles = joined_triangles(now.surfaces)
-    return Patch(points.astype(np.float32), pressure.astype(np.float32), triangles)
+    return PatchFrame(points.astype(np.float32), pressure.astype(np.float32), triangles)
 
 
 def _figures(report: StepReport | None, up: Array) -> Array:
@@ -217,13 +220,15 @@ def _figures(report: StepReport | None, up: Array) -> Array:
     return np.array([np.nan if (x := row[name]) is None else x for name in FIGURES], float)
 
 
-def _field(name: str, simulation: Simulation, what: Seen, now: Snapshot, pressed: Array) -> Array:
+def _field(
+    name: str, simulation: Simulation, what: FrameHeader, now: Snapshot, pressed: Array
+) -> Array:
     """(n,) float32. Rigid bodies are coloured by their displacement only: their triangles need not
     be fine enough to show a contact."""
     if name == "displacement":
         d = now.positions - what.rest
         return np.sqrt(np.einsum("ni,ni->n", d, d)).astype(np.float32)
-    x, offset = now.positions, simulation.offset
+    x, offset = now.positions, simulation.first_point
     if name == "pressure":
         c = now.contacts
         load = vertex_loads(
@@ -234,10 +239,10 @@ def _field(name: str, simulation: Simulation, what: Seen, now: Snapshot, pressed
         for i, body in enumerate(simulation.bodies):
             if isinstance(body, SoftBody):
                 mine = slice(offset[i], offset[i + 1])
-                area[mine] = vertex_areas(now.walls.own_triangles[i], x[mine])
+                area[mine] = vertex_areas(now.surface.own_triangles[i], x[mine])
         values = np.divide(load, area, out=np.zeros(len(x)), where=area > 0.0)
     elif name == "gap":
-        gap = nearness(now.near, now.walls).gap
+        gap = vertex_proximity(now.near, now.surface).gap
         values = np.where(gap <= what.reach, gap, np.nan)
     else:
         values = np.full(len(x), np.nan)

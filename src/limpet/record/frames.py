@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from limpet.errors import LimpetError
-from limpet.record.frame import COLOURS, Air, Moment, Patch, Seen, look, seen
+from limpet.record.frame import (
+    COLOURS,
+    AirFrame,
+    Frame,
+    FrameHeader,
+    PatchFrame,
+    capture_frame,
+    frame_header,
+)
 from limpet.report import StepReport
 
 if TYPE_CHECKING:
@@ -26,41 +34,41 @@ FRAMES = 200  # kept of a run, about
 
 
 @dataclass(frozen=True)
-class Film:
+class Recording:
     """The moments of a run."""
 
     title: str
     summary: str
-    seen: Seen
-    moments: Sequence[Moment]
+    frame_header: FrameHeader
+    frames: Sequence[Frame]
 
     def __len__(self) -> int:
-        return len(self.moments)
+        return len(self.frames)
 
 
-class Camera:
+class FrameRecorder:
     """Keeps every so many steps of a simulation, with all colours."""
 
     def __init__(self, simulation: Simulation, title: str, summary: str, steps: int) -> None:
         self._simulation, self._title, self._summary = simulation, title, summary
         self._every = max(1, -(-steps // FRAMES))
-        self._seen = seen(simulation)
-        self.moments = [look(simulation, self._seen, None, COLOURS)]
+        self._seen = frame_header(simulation)
+        self.frames = [capture_frame(simulation, self._seen, None, COLOURS)]
 
     def add(self, report: StepReport, *, last: bool = False) -> None:
         """Keep this step if it is one of those, or the last."""
         due = report.step % self._every == 0
-        if (due or last) and self.moments[-1].step != report.step:
-            self.moments.append(look(self._simulation, self._seen, report, COLOURS))
+        if (due or last) and self.frames[-1].step != report.step:
+            self.frames.append(capture_frame(self._simulation, self._seen, report, COLOURS))
 
     def save(self, folder: Path) -> None:
-        save(Film(self._title, self._summary, self._seen, self.moments), folder / FILE)
+        save(Recording(self._title, self._summary, self._seen, self.frames), folder / FILE)
 
 
-def save(film: Film, path: Path) -> None:
+def save(film: Recording, path: Path) -> None:
     """All moments as a few long arrays; cavity meshes that did not change are kept once."""
-    s, moments = film.seen, film.moments
-    air = [a for m in moments for a in m.cavities]
+    s, frames = film.frame_header, film.frames
+    air = [a for m in frames for a in m.cavities]
     meshes: dict[bytes, int] = {}
     which = [meshes.setdefault(a.triangles.tobytes(), len(meshes)) for a in air]
     triangles = [np.frombuffer(raw, np.int32).reshape(-1, 3) for raw in meshes]
@@ -77,31 +85,31 @@ def save(film: Film, path: Path) -> None:
         offset=s.offset, rest=s.rest, up=s.up,
         triangles=np.concatenate([none, *s.triangles]).astype(np.int32),
         triangle_start=_start(s.triangles),
-        step=np.array([m.step for m in moments]),
-        time=np.array([m.time for m in moments]),
-        positions=np.stack([m.positions for m in moments]),
-        figures=np.stack([m.figures for m in moments]),
-        contact_start=_start([m.contact_points for m in moments]),
-        contact_points=np.concatenate([m.contact_points for m in moments]),
-        contact_forces=np.concatenate([m.contact_forces for m in moments]),
-        cavity_start=_start([m.cavities for m in moments]),
+        step=np.array([m.step for m in frames]),
+        time=np.array([m.time for m in frames]),
+        positions=np.stack([m.positions for m in frames]),
+        figures=np.stack([m.figures for m in frames]),
+        contact_start=_start([m.contact_points for m in frames]),
+        contact_points=np.concatenate([m.contact_points for m in frames]),
+        contact_forces=np.concatenate([m.contact_forces for m in frames]),
+        cavity_start=_start([m.cavities for m in frames]),
         cavity_mesh=np.array(which, np.int32),
         cavity_pressure=np.array([a.pressure for a in air]),
         cavity_point_start=_start([a.points for a in air]),
         cavity_points=np.concatenate([none, *(a.points for a in air)]).astype(np.float32),
         mesh_start=_start(triangles),
         mesh_triangles=np.concatenate([none, *triangles]).astype(np.int32),
-        patch_point_start=_start([m.patch.points for m in moments]),
-        patch_points=np.concatenate([m.patch.points for m in moments]),
-        patch_pressure=np.concatenate([m.patch.pressure for m in moments]),
-        patch_triangle_start=_start([m.patch.triangles for m in moments]),
-        patch_triangles=np.concatenate([m.patch.triangles for m in moments]),
-        **{f"field_{name}": np.stack([m.fields[name] for m in moments]) for name in COLOURS},
+        patch_point_start=_start([m.patch.points for m in frames]),
+        patch_points=np.concatenate([m.patch.points for m in frames]),
+        patch_pressure=np.concatenate([m.patch.pressure for m in frames]),
+        patch_triangle_start=_start([m.patch.triangles for m in frames]),
+        patch_triangles=np.concatenate([m.patch.triangles for m in frames]),
+        **{f"field_{name}": np.stack([m.fields[name] for m in frames]) for name in COLOURS},
     )  # fmt: skip
     np.savez_compressed(path, **arrays)
 
 
-def read(folder: Path) -> Film:
+def read(folder: Path) -> Recording:
     """The film of a run folder."""
     path = folder / FILE if folder.is_dir() else folder
     if not path.is_file():
@@ -117,17 +125,17 @@ def read(folder: Path) -> Film:
         ) from None
 
 
-def _film(a: dict[str, Array]) -> Film:
+def _film(a: dict[str, Array]) -> Recording:
     head: dict[str, Any] = json.loads(str(a["head"]))
     triangles = tuple(_parts(a["triangles"], a["triangle_start"]))
-    what = Seen(
+    what = FrameHeader(
         tuple(head["names"]), tuple(head["kinds"]), a["offset"], triangles, a["rest"], a["up"],
         head["ambient"], head["reach"], head["whole"],
     )  # fmt: skip
     meshes = _parts(a["mesh_triangles"], a["mesh_start"])
     points = _parts(a["cavity_points"], a["cavity_point_start"])
     air = [
-        Air(x, meshes[mesh], float(p))
+        AirFrame(x, meshes[mesh], float(p))
         for x, mesh, p in zip(points, a["cavity_mesh"], a["cavity_pressure"])
     ]
     fields = {name: a[f"field_{name}"] for name in COLOURS}
@@ -135,22 +143,22 @@ def _film(a: dict[str, Array]) -> Film:
     forces = _parts(a["contact_forces"], a["contact_start"])
     start = a["cavity_start"]
     patches = [
-        Patch(*parts)
+        PatchFrame(*parts)
         for parts in zip(
             _parts(a["patch_points"], a["patch_point_start"]),
             _parts(a["patch_pressure"], a["patch_point_start"]),
             _parts(a["patch_triangles"], a["patch_triangle_start"]),
         )
     ]
-    moments = [
-        Moment(
+    frames = [
+        Frame(
             int(a["step"][k]), float(a["time"][k]), a["positions"][k], where[k], forces[k],
             tuple(air[start[k] : start[k + 1]]), a["figures"][k],
             {name: values[k] for name, values in fields.items()}, patches[k],
         )
         for k in range(len(a["step"]))
     ]  # fmt: skip
-    return Film(head["title"], head["summary"], what, moments)
+    return Recording(head["title"], head["summary"], what, frames)
 
 
 def _start(parts: Sequence[Any]) -> Array:

@@ -37,11 +37,11 @@ COLUMNS = (
     "seal_z",
     "gas_residual",
     "air_error",
-    "balance_error",
+    "momentum_residual",
     "max_penetration",
     "rows",
     "contacts",
-    "touching",
+    "active_contacts",
     "residual",
     "converged",
     "iterations",
@@ -64,7 +64,7 @@ def unit_of_column(name: str) -> str:
     return next((unit for end, unit in ends.items() if name.endswith(end)), "m")
 
 
-def gripper_columns(bodies: Iterable[str]) -> list[str]:
+def vacuum_columns(bodies: Iterable[str]) -> list[str]:
     """What the sensor of each vacuum line says, by the body on it: [Pa], [m^3/s], 0 or 1."""
     parts = ("vacuum", "flow", "sealed", "present")
     return [f"{body.replace(' ', '_')}_{part}" for body in bodies for part in parts]
@@ -83,7 +83,7 @@ def flatten(report: StepReport, up: Array) -> Row:
     row: Row = {
         "step": report.step,
         "time": report.time,
-        "drive_force": sum(float(wrench[:3] @ up) for wrench in report.drives.values()),
+        "drive_force": sum(float(wrench[:3] @ up) for wrench in report.reactions.values()),
         "cavities": len(cavities),
         "pressure": lowest.pressure if lowest else None,
         "volume": sum(c.volume for c in cavities) if cavities else None,
@@ -95,11 +95,11 @@ def flatten(report: StepReport, up: Array) -> Row:
         **_place(worst),
         "gas_residual": max((c.gas_residual for c in cavities), default=0.0),
         "air_error": report.air_error,
-        "balance_error": report.balance_error,
+        "momentum_residual": report.momentum_residual,
         "max_penetration": report.max_penetration,
         "rows": report.rows,
         "contacts": report.contacts,
-        "touching": report.touching,
+        "active_contacts": report.active_contacts,
         "residual": report.residual,
         "converged": int(report.converged),
         "iterations": report.iterations,
@@ -108,10 +108,10 @@ def flatten(report: StepReport, up: Array) -> Row:
     }
     for phase in PHASES:
         row[f"ms_{phase}"] = 1e3 * report.phases.get(phase, 0.0)
-    row |= report.watched
-    for name, line in report.grippers.items():
+    row |= report.probes
+    for name, line in report.vacuum_sensors.items():
         values = line.vacuum, line.flow, int(line.sealed), int(line.present)
-        row |= dict(zip(gripper_columns([name]), values))
+        row |= dict(zip(vacuum_columns([name]), values))
     for name, value in row.items():
         if value is not None and not math.isfinite(value):
             raise DivergedError(f"{name} became {value} at step {report.step}")
@@ -142,8 +142,8 @@ def column(rows: list[Row], name: str) -> Array:
 
 def _place(worst: CavityReport | None) -> dict[str, float | None]:
     """Where the seal that is nearest to opening is narrowest."""
-    known = worst is not None and np.isfinite(worst.seal_place).all()
-    where = worst.seal_place if worst is not None and known else (None,) * 3
+    known = worst is not None and np.isfinite(worst.bottleneck).all()
+    where = worst.bottleneck if worst is not None and known else (None,) * 3
     return dict(zip(("seal_x", "seal_y", "seal_z"), where))
 
 

@@ -34,10 +34,10 @@ def new_figure(width: float, height: float) -> Figure:
 
 def plot_history(rows: list[Row], summary: Summary, path: Path) -> None:
     """Draw the curves over time, with the peak and the release marked if there is suction."""
-    sucks = summary.min_pressure is not None or not summary.watched
-    told = [name for name in summary.watched if unit_of_column(name) != "yes"]
-    watched = [(name, _label(name), 1.0, "#1f5fa8") for name in told]
-    curves = (*(CURVES if sucks else ()), *watched)
+    sucks = summary.min_pressure is not None or not summary.probes
+    told = [name for name in summary.probes if unit_of_column(name) != "yes"]
+    probes = [(name, _label(name), 1.0, "#1f5fa8") for name in told]
+    curves = (*(CURVES if sucks else ()), *probes)
     figure = new_figure(8.0, 2.2 * len(curves))
     axes = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0].tolist()
     time = column(rows, "time")

@@ -16,7 +16,7 @@ from limpet.report import StepReport
 from limpet.scenes.registry import Scene
 
 if TYPE_CHECKING:
-    from limpet.record.frames import Camera
+    from limpet.record.frames import FrameRecorder
 
 
 class Runnable(Counted, Protocol):
@@ -72,14 +72,14 @@ def record_run(
     return summary
 
 
-def _camera(scene: Scene, simulation: Runnable) -> Camera | None:
+def _camera(scene: Scene, simulation: Runnable) -> FrameRecorder | None:
     """What keeps frames.npz; only a Simulation itself can be filmed."""
     from limpet.engine.simulation import Simulation
-    from limpet.record.frames import Camera
+    from limpet.record.frames import FrameRecorder
 
     if not isinstance(simulation, Simulation):
         return None
-    return Camera(simulation, scene.name, scene.summary, round(scene.duration / scene.h))
+    return FrameRecorder(simulation, scene.name, scene.summary, round(scene.duration / scene.h))
 
 
 def _draw(scene: Scene, recorder: Recorder, summary: Summary) -> None:

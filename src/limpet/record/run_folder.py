@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from limpet.errors import LimpetError
-from limpet.record.history import COLUMNS, Row, csv_line, flatten, gripper_columns, up_direction
+from limpet.record.history import COLUMNS, Row, csv_line, flatten, up_direction, vacuum_columns
 from limpet.record.summary import Ended, Summary, summarise
 from limpet.report import SectionFrame, StepReport
 from limpet.scenes.registry import Scene, unit_of
@@ -86,7 +86,7 @@ class Recorder:
             _remove_old_run(folder)
             (folder / "scene.toml").write_text(scene_toml(scene), encoding="utf-8")
             self._history = (folder / "history.csv").open("w", encoding="utf-8")
-            more = scene.world.watched_columns() + gripper_columns(scene.world.connections)
+            more = scene.world.probe_columns() + vacuum_columns(scene.world.connections)
             self._history.write(",".join((*COLUMNS, *more)) + "\n")
             self._frames = _frame_writer(folder) if frames else None
         except OSError as problem:

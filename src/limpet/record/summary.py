@@ -50,7 +50,7 @@ class Summary:
     ended: Ended  # finished, interrupted, diverged or failed
     ended_step: int
     why: str | None  # why it ended early
-    watched: dict[str, Span]  # of each watched column
+    probes: dict[str, Span]  # of each watched column
 
     def to_json(self) -> str:
         """Strict JSON: a NaN would raise here rather than reach a file."""
@@ -94,7 +94,7 @@ def summarise(
         ended=ended,
         ended_step=int(_value(rows[-1], "step")) if rows else 0,
         why=why,
-        watched=_spans(rows),
+        probes=_spans(rows),
     )
 
 

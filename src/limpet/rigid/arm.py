@@ -26,12 +26,12 @@ SAMPLES = 20  # of each straight move of the tool: between them the joints turn 
 def _poses(origins: Array, axes: Array, angles: Array) -> tuple[Array, Array]:
     """Rotations (j, 3, 3) and shifts (j, 3) of the links from their places at rest."""
     turns, shifts = np.empty((len(axes), 3, 3)), np.empty((len(axes), 3))
-    turn, shift = np.eye(3), np.zeros(3)
+    rotation, shift = np.eye(3), np.zeros(3)
     for k in range(len(axes)):
         r = rotation_matrix(axes[k], angles[k])
-        shift = shift + turn @ (origins[k] - r @ origins[k])
-        turn = turn @ r
-        turns[k], shifts[k] = turn, shift
+        shift = shift + rotation @ (origins[k] - r @ origins[k])
+        rotation = rotation @ r
+        turns[k], shifts[k] = rotation, shift
     return turns, shifts
 
 
@@ -49,10 +49,10 @@ class Arm:
 
     def tool_pose(self, angles: Array) -> tuple[Array, Array]:
         """(rotation from rest, place [m]) of the tool's point."""
-        turn, shift = self.poses(angles)[-1]
-        return turn, turn @ self.tool + shift
+        rotation, shift = self.poses(angles)[-1]
+        return rotation, rotation @ self.tool + shift
 
-    def reach(self, place: Array, turn: Array, near: Array) -> Array:
+    def reach(self, place: Array, rotation: Array, near: Array) -> Array:
         """Joint angles (j,) [rad] that bring the tool there, starting the search `near`."""
         from scipy.optimize import least_squares
 
@@ -60,7 +60,7 @@ class Arm:
 
         def miss(angles: Array) -> Array:
             now, where = self.tool_pose(angles)
-            return np.concatenate([(where - place) / size, rotation_vector(now @ turn.T)])
+            return np.concatenate([(where - place) / size, rotation_vector(now @ rotation.T)])
 
         def slope(angles: Array) -> Array:
             """Each joint turns the tool about its axis (exact where the directions agree)."""

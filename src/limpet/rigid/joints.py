@@ -15,7 +15,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Ties:
+class Joints:
     """t pairs of points, by global vertex."""
 
     a: Array  # (t,) int32
@@ -30,18 +30,18 @@ class Ties:
         return int(np.where(self.axis < 0, 3, 2).sum())
 
 
-def tie_rows(ties: Ties, x: Array) -> tuple[Array, Array, Array, Array]:
+def joint_rows(joints: Joints, x: Array) -> tuple[Array, Array, Array, Array]:
     """Rows (start, vertex, vector) over global vertices at x (N, 3), and their gaps (m,) [m]."""
-    tie = np.repeat(np.arange(len(ties)), np.where(ties.axis < 0, 3, 2))
-    way = np.empty((len(tie), 3))
-    full = ties.axis[tie] < 0
+    joint = np.repeat(np.arange(len(joints)), np.where(joints.axis < 0, 3, 2))
+    way = np.empty((len(joint), 3))
+    full = joints.axis[joint] < 0
     way[full] = np.tile(np.eye(3), (int(full.sum()) // 3, 1))
-    for t in np.flatnonzero(ties.axis >= 0):
-        along = x[ties.b[t]] - x[ties.b[ties.axis[t]]]
+    for t in np.flatnonzero(joints.axis >= 0):
+        along = x[joints.b[t]] - x[joints.b[joints.axis[t]]]
         _, _, frame = np.linalg.svd(along[None, :])
-        way[tie == t] = frame[1:]
-    a, b = ties.a[tie], ties.b[tie]
+        way[joint == t] = frame[1:]
+    a, b = joints.a[joint], joints.b[joint]
     gap = np.einsum("mi,mi->m", way, x[a] - x[b])
     vertex = np.stack([a, b], axis=1).reshape(-1).astype(np.int32)
     vector = np.stack([way, -way], axis=1).reshape(-1, 3)
-    return np.arange(0, 2 * len(tie) + 1, 2, dtype=np.int32), vertex, vector, gap
+    return np.arange(0, 2 * len(joint) + 1, 2, dtype=np.int32), vertex, vector, gap

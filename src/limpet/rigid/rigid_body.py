@@ -15,7 +15,7 @@ from limpet.geometry.rotation import (
     rotation_vector_quaternion,
 )
 from limpet.geometry.shape import Array, RigidShape, check_points
-from limpet.linalg.reduced_compliance import Reduced
+from limpet.linalg.reduced_compliance import ReducedCompliance
 
 
 def mass_properties(points: Array, triangles: Array, mass: float) -> tuple[Array, Array]:
@@ -59,9 +59,9 @@ def _rigid_rows(start: Array, vertex: Array, vector: Array, arms: Array) -> Arra
 
 
 @njit(cache=True)
-def _turned(points: Array, turn: Array) -> Array:
+def _turned(points: Array, quaternion: Array) -> Array:
     """Points (n, 3) turned by a quaternion."""
-    r = quaternion_matrix(turn)
+    r = quaternion_matrix(quaternion)
     out = np.empty_like(points)
     for i in range(len(points)):
         p = points[i]
@@ -142,13 +142,13 @@ class RigidBody:
             points = np.concatenate([points, anchors])
         self.local = np.ascontiguousarray(points - centre)
         self.triangles = shape.triangles
-        self.n_surface = len(points)
+        self.n_points = len(points)
         self.motion = motion
         self.prescribed = fixed or motion is not None
         self.movable = not self.prescribed
         self.rest_centre = centre
         self.centre = centre.copy()
-        self.turn = np.array([1.0, 0.0, 0.0, 0.0])  # quaternion, body to world
+        self.quaternion = np.array([1.0, 0.0, 0.0, 0.0])  # body to world
         self._turned: tuple[Array, Array, Array] | None = None  # turn, arms and mobility there
         self.v = np.zeros(3)
         self.w = np.zeros(3)  # world frame [rad/s]
@@ -157,26 +157,26 @@ class RigidBody:
         self._drive = np.zeros(6)  # and with them
 
     def arms(self) -> Array:
-        """(n_surface, 3) [m] from its centre to its vertices."""
+        """(n_points, 3) [m] from its centre to its vertices."""
         return self._at_turn()[1]
 
     def _at_turn(self) -> tuple[Array, Array, Array]:
         """What depends on the turn alone, which is asked for some ten times a step."""
-        if self._turned is None or self._turned[0] is not self.turn:
+        if self._turned is None or self._turned[0] is not self.quaternion:
             mobility = np.zeros((6, 6))
             if not self.prescribed:
                 mobility[0, 0] = mobility[1, 1] = mobility[2, 2] = 1.0 / self.mass
                 mobility[3:, 3:] = self.inverse_inertia()
-            self._turned = self.turn, _turned(self.local, self.turn), mobility
+            self._turned = self.quaternion, _turned(self.local, self.quaternion), mobility
         return self._turned
 
-    def surface_positions(self) -> Array:
+    def positions(self) -> Array:
         return self.arms() + self.centre
 
-    def surface_velocities(self) -> Array:
+    def velocities(self) -> Array:
         return _carried(self.v, self.w, self.arms())
 
-    def modes(self, vertices: Array) -> Array:
+    def point_jacobian(self, vertices: Array) -> Array:
         """(t, 3, 6): how some of its vertices follow its twist."""
         return _twist_modes(self.arms()[vertices])
 
@@ -186,34 +186,34 @@ class RigidBody:
 
     def pose(self) -> tuple[Array, Array]:
         """Rotation (3, 3) and translation (3,) [m] since the beginning."""
-        r = quaternion_matrix(self.turn)
+        r = quaternion_matrix(self.quaternion)
         return r, self.centre - r @ self.rest_centre
 
     def frame_weights(self, points: Array) -> Array:
         """(m, 4): points (m, 3) [m] that move with the body, from the vertices of its frame."""
-        weights = (points - self.centre) @ quaternion_matrix(self.turn) / self._reach
+        weights = (points - self.centre) @ quaternion_matrix(self.quaternion) / self._reach
         return np.column_stack([1.0 - weights.sum(axis=1), weights])
 
     def world_inertia(self) -> Array:
-        r = quaternion_matrix(self.turn)
+        r = quaternion_matrix(self.quaternion)
         return r @ self.inertia @ r.T
 
     def inverse_inertia(self) -> Array:
         """(3, 3) of the world's axes."""
-        return _inverse_inertia(self.inertia, self.turn)
+        return _inverse_inertia(self.inertia, self.quaternion)
 
-    def free_velocity(self, h: float, gravity: Array, time: float) -> None:
+    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> None:
         if self.prescribed:
             free = np.zeros(6)
             if self.motion is not None:
-                turn, shift = self.motion.pose(time + h)
-                free[:3] = (turn @ self.rest_centre + shift - self.centre) / h
-                free[3:] = rotation_vector(turn @ quaternion_matrix(self.turn).T) / h
+                rotation, shift = self.motion.pose(time + h)
+                free[:3] = (rotation @ self.rest_centre + shift - self.centre) / h
+                free[3:] = rotation_vector(rotation @ quaternion_matrix(self.quaternion).T) / h
             self._needed = _brought(
-                self.mass, self.inertia, self.turn, self.v, self.w, free, h, gravity
+                self.mass, self.inertia, self.quaternion, self.v, self.w, free, h, gravity
             )
         else:
-            free = _left_alone(self.inertia, self.turn, self.v, self.w, h, gravity)
+            free = _left_alone(self.inertia, self.quaternion, self.v, self.w, h, gravity)
             self._needed = np.zeros(6)
         self._drive, self._free = self._needed, free
         self.v, self.w = free[:3], free[3:]
@@ -228,39 +228,41 @@ class RigidBody:
     def _mobility(self) -> Array:
         return self._at_turn()[2]
 
-    def compliance(self, rows: Rows) -> Reduced:
+    def compliance(self, rows: Rows) -> ReducedCompliance:
         b = self.rows_times(rows)
         start, column = 6 * np.arange(len(rows) + 1), np.tile(np.arange(6), len(rows))
-        return Reduced(start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility())
+        return ReducedCompliance(
+            start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility()
+        )
 
     def rows_times(self, rows: Rows) -> Array:
         """(r, 6) over its twist."""
         return _rigid_rows(rows.start, rows.vertex, rows.vector, self.arms())
 
     def wrench(self, impulse: Array) -> Array:
-        """(6,) [N s, N m s] about its centre, of impulses (n_surface, 3)."""
+        """(6,) [N s, N m s] about its centre, of impulses (n_points, 3)."""
         return _wrench(self.arms(), np.ascontiguousarray(impulse))
 
-    def apply(self, impulse: Array) -> None:
-        self.push(self.wrench(impulse))
+    def apply_impulse(self, impulse: Array) -> None:
+        self.apply_wrench(self.wrench(impulse))
 
-    def reach(self, velocity: Array, total: Array | None) -> None:
-        """On top of `apply`, by the velocity (6,); `total` impulse if its drive is to know."""
+    def set_velocity(self, velocity: Array, total: Array | None) -> None:
+        """After `apply_impulse`: the velocity (6,); `total` impulse if its drive is to know."""
         self.v, self.w = velocity[:3].copy(), velocity[3:].copy()
         if self.prescribed and total is not None:
             self._drive = self._drive - total
 
-    def answer(self, impulse: Array) -> Array:
-        """(6,) what impulses (n_surface, 3) [N s] on its vertices add to its velocity."""
+    def velocity_change(self, impulse: Array) -> Array:
+        """(6,) what impulses (n_points, 3) [N s] on its vertices add to its velocity."""
         return self._mobility() @ self.wrench(impulse)
 
-    def foresee(self, v: Array, impulse: Array) -> None:
-        """Free velocity <- what leads to v (6,) with `impulse`, as `apply` has it."""
-        self._free = v - self.answer(impulse)
+    def set_free_velocity(self, v: Array, impulse: Array) -> None:
+        """Free velocity <- what leads to v (6,) with `impulse`, as `apply_impulse` has it."""
+        self._free = v - self.velocity_change(impulse)
         self.v, self.w = self._free[:3], self._free[3:]
 
-    def push(self, total: Array) -> None:
-        """As `apply`, by the sum (6,) [N s, N m s] of all impulses about its centre."""
+    def apply_wrench(self, total: Array) -> None:
+        """As `apply_impulse`, by the sum (6,) [N s, N m s] of all impulses about its centre."""
         if self.prescribed:
             self._drive = self._needed - total
             self.v, self.w = self._free[:3], self._free[3:]
@@ -269,12 +271,12 @@ class RigidBody:
         self.v, self.w = moved[:3], moved[3:]
 
     def advance(self, h: float) -> None:
-        self.centre, self.turn = _advanced(self.centre, self.turn, self.v, self.w, h)
+        self.centre, self.quaternion = _advanced(self.centre, self.quaternion, self.v, self.w, h)
 
     def momentum(self) -> Array:
         return self.mass * self.v
 
-    def drive_force(self, h: float) -> Array:
+    def reaction(self, h: float) -> Array:
         return self._drive / h
 
     def get_state(self) -> dict[str, Array]:
@@ -291,11 +293,11 @@ def _cross(a: Array) -> Array:
 
 
 @njit(cache=True)
-def _gyroscopic(inertia: Array, turn: Array, w: Array, h: float) -> Array:
+def _gyroscopic(inertia: Array, rotation: Array, w: Array, h: float) -> Array:
     """Solve I (w+ - w) + h w+ x I w+ = 0 in the body frame by Newton: stable at any spin."""
     if not np.any(w != 0.0):
         return w
-    old = turn.T @ w
+    old = rotation.T @ w
     new = old.copy()
     for _ in range(8):
         spin = inertia @ new
@@ -304,24 +306,31 @@ def _gyroscopic(inertia: Array, turn: Array, w: Array, h: float) -> Array:
             break
         jacobian = inertia + h * (_cross(new) @ inertia - _cross(spin))
         new = new - np.linalg.solve(jacobian, residual)
-    return turn @ new
+    return rotation @ new
 
 
 @njit(cache=True)
-def _left_alone(inertia: Array, turn: Array, v: Array, w: Array, h: float, g: Array) -> Array:
+def _left_alone(inertia: Array, quaternion: Array, v: Array, w: Array, h: float, g: Array) -> Array:
     """(6,) velocities after h of gravity alone."""
     out = np.empty(6)
     out[:3] = v + h * g
-    out[3:] = _gyroscopic(inertia, quaternion_matrix(turn), w, h)
+    out[3:] = _gyroscopic(inertia, quaternion_matrix(quaternion), w, h)
     return out
 
 
 @njit(cache=True)
 def _brought(
-    mass: float, inertia: Array, turn: Array, v: Array, w: Array, to: Array, h: float, g: Array
+    mass: float,
+    inertia: Array,
+    quaternion: Array,
+    v: Array,
+    w: Array,
+    to: Array,
+    h: float,
+    g: Array,
 ) -> Array:
     """(6,) [N s, N m s] the impulse that, with h of gravity, takes the velocities `to` (6,)."""
-    out, r = np.empty(6), quaternion_matrix(turn)
+    out, r = np.empty(6), quaternion_matrix(quaternion)
     turned = r @ inertia @ r.T
     out[:3] = mass * (to[:3] - v - h * g)
     out[3:] = turned @ to[3:] - turned @ w
@@ -329,15 +338,17 @@ def _brought(
 
 
 @njit(cache=True)
-def _inverse_inertia(inertia: Array, turn: Array) -> Array:
-    r = quaternion_matrix(turn)
+def _inverse_inertia(inertia: Array, quaternion: Array) -> Array:
+    r = quaternion_matrix(quaternion)
     return np.linalg.solve(r @ inertia @ r.T, np.eye(3))
 
 
 @njit(cache=True)
-def _advanced(centre: Array, turn: Array, v: Array, w: Array, h: float) -> tuple[Array, Array]:
+def _advanced(
+    centre: Array, quaternion: Array, v: Array, w: Array, h: float
+) -> tuple[Array, Array]:
     """Centre and turn after h."""
     if np.any(w != 0.0):
-        turn = quaternion_product(rotation_vector_quaternion(h * w), turn)
-        turn = turn / np.sqrt(turn @ turn)
-    return centre + h * v, turn
+        quaternion = quaternion_product(rotation_vector_quaternion(h * w), quaternion)
+        quaternion = quaternion / np.sqrt(quaternion @ quaternion)
+    return centre + h * v, quaternion

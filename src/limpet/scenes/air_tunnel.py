@@ -77,11 +77,11 @@ def air_tunnel(p: AirTunnelParameters) -> World:
         bottom, start = -(CLEARANCE + scale * p.push), p.push_time + p.hold
         end = start + (p.rise - bottom) / p.speed
         stroke = [(0.0, 0.0), (p.push_time, bottom), (start, bottom), (end, p.rise)]
-        world.drive(soft["top"], path(stroke))
+        world.prescribe_motion(soft["top"], path(stroke))
     cube = world.add_soft(
         tunnel_cube(p.edge, p.hole, p.spacing), Material(p.cube_young, p.cube_poisson),
         p.cube_mass, name="cube",
     )  # fmt: skip
-    world.watch("cube", cube["bottom"])
+    world.add_probe("cube", cube["bottom"])
     slotted_ground(world, -p.edge, p.edge)
     return world

@@ -34,5 +34,5 @@ def ball(p: BallParameters) -> World:
     body = world.add_rigid(shape, p.mass, name="ball", position=(0.0, 0.0, p.radius + p.drop))
     ground = world.add_rigid(floor(0.3), 1.0, fixed=True)
     world.set_contact(body, ground, "pressure fields", p.dissipation)
-    world.watch("ball", body)
+    world.add_probe("ball", body)
     return world

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from limpet.dynamics.motion import turn
+from limpet.dynamics.motion import rotation
 from limpet.model.world import World
 from limpet.pressure_field.catalogue import box, mesh, rigid
 from limpet.scenes.registry import SceneParameters, scene
@@ -55,14 +55,14 @@ def bolt(p: BoltParameters) -> World:
         p.modulus, extent="distance",
     )  # fmt: skip
     held = [world.add_rigid(around, 0.02, name="nut", fixed=True)]
-    way = turn([(0.0, 0.0), (p.rest, 0.0), (p.rest + p.turning, -2.0 * np.pi * p.turns)])
+    way = rotation([(0.0, 0.0), (p.rest, 0.0), (p.rest + p.turning, -2.0 * np.pi * p.turns)])
     for side, name in ((-1.0, "left jaw"), (1.0, "right jaw")):
         at = side * (0.5 * (HEAD[0] + JAW[0]) - BITE), 0.0, reach + 0.5 * HEAD[1]
         jaw = world.add_rigid(box(*JAW, p.modulus), 0.02, name=name, position=at)
-        world.drive(jaw, way)
-        world.ignore(jaw, held[0])
+        world.prescribe_motion(jaw, way)
+        world.exclude_contact(jaw, held[0])
         held.append(jaw)
     for other in held:
         world.set_contact(body, other, "pressure fields", p.dissipation)
-    world.watch("bolt", body)
+    world.add_probe("bolt", body)
     return world

@@ -50,5 +50,5 @@ def boxes(p: BoxesParameters) -> World:
         for other in below:
             world.set_contact(body, other, "pressure fields", p.dissipation)
         below.append(body)
-        world.watch(f"box{k}", body)
+        world.add_probe(f"box{k}", body)
     return world

@@ -43,7 +43,7 @@ class BunnyParameters(LiftParameters):
         300, ge=100, description="of its collision surface, before those of the back are doubled"
     )
     finer: float = Field(6.0, ge=1.0, description="how much smaller its triangles are in the back")
-    sealing: Positive[Length] = Field(
+    sealing_distance: Positive[Length] = Field(
         0.2e-3, description="gaps below this are closed to air: the facets of the back leave them"
     )
     smoothing: Positive[Length] = Field(8e-3, description="size of the bumps that are ironed out")
@@ -61,7 +61,7 @@ def bunny(p: BunnyParameters) -> World:
     shape, spot = standing_bunny(p)
     position = place - turn @ spot
     body = world.add_rigid(shape, p.block_mass, name="bunny", position=position, rotation=turn)
-    world.watch("bunny", body)
+    world.add_probe("bunny", body)
     add_ground(world, place + turn @ [0.0, 0.0, -spot[2]], turn)
     return world
 

@@ -35,6 +35,6 @@ def bunny_swing(p: BunnySwingParameters) -> World:
         name="bunny",
         fem=p.fem(),
     )
-    world.hold(body["ear"])
-    world.watch("tail", body["tail"])
+    world.fix(body["ear"])
+    world.add_probe("tail", body["tail"])
     return world

@@ -36,6 +36,6 @@ def cantilever(p: CantileverParameters) -> World:
     shape = beam_shape(p.length, p.width, p.height, p.divisions, p.element, p.mirrored)
     mass = p.density * p.length * p.width * p.height
     beam = world.add_soft(shape, p.material(), mass, name="beam", fem=p.fem())
-    world.hold(beam["held"])
-    world.watch("tip", beam["tip"])
+    world.fix(beam["held"])
+    world.add_probe("tip", beam["tip"])
     return world

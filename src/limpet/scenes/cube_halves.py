@@ -61,6 +61,6 @@ def cube_halves(p: CubeHalvesParameters) -> World:
         (0.0, 0.0), (p.push_time, bottom), (start, bottom),
         (start + (p.rise + p.push) / p.speed, bottom + p.push + p.rise),
     ]  # fmt: skip
-    world.drive(upper["top"], path(stroke))
-    world.watch("lower", lower["bottom"])
+    world.prescribe_motion(upper["top"], path(stroke))
+    world.add_probe("lower", lower["bottom"])
     return world

@@ -91,7 +91,7 @@ def curved(p: CurvedParameters) -> World:
     shape = p.block()
     top = place - turn @ [0.0, 0.0, p.touch]  # the cup's place is given by where it first touches
     block = world.add_rigid(shape, p.block_mass, name="block", position=top, rotation=turn)
-    world.watch("block", block)
+    world.add_probe("block", block)
     plate = box(0.2, 0.2, 0.02)
     below = top + turn @ [0.0, 0.0, shape.points[:, 2].min()]
     world.add_rigid(plate, 1.0, name="ground", position=below, rotation=turn, fixed=True)

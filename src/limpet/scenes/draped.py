@@ -10,13 +10,13 @@ from limpet.particles.body import ParticleBody
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import cloth as cloth_net
 from limpet.particles.meshes import grid_edges
-from limpet.particles.system import Constrained, SweepPlan
+from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.objects import globe
 from limpet.units import Length, Mass, Positive, Time
 
-PLAN = SweepPlan(sweeps=1, most_sweeps=6, substeps=2, warm_start=0.95)
+PLAN = ParticleSolverSettings(sweeps=1, max_sweeps=6, substeps=2, warm_start=0.95)
 
 
 class ClothParameters(SceneParameters):
@@ -38,24 +38,24 @@ class ClothParameters(SceneParameters):
 def cloth(p: ClothParameters) -> World:
     """A flat cloth is let go just above a sphere."""
     world = World(friction=p.friction)
-    world.swept.plan = PLAN
-    sheet = drape(world.swept, p.divisions, p.side, p.cloth_mass, p.radius)
-    world.watch("cloth", sheet)
+    world.particles.settings = PLAN
+    sheet = drape(world.particles, p.divisions, p.side, p.cloth_mass, p.radius)
+    world.add_probe("cloth", sheet)
     return world
 
 
 def draped(
     divisions: int = 50, radius: float = 0.25, friction: float = 0.5, h: float = 0.02,
-    plan: SweepPlan = PLAN, itself: bool = False,
-) -> Constrained:  # fmt: skip
+    settings: ParticleSolverSettings = PLAN, self_collision: bool = False,
+) -> ParticleSystem:  # fmt: skip
     """The cloth and its sphere alone."""
-    world = Constrained(h=h, friction=friction, plan=plan)
-    drape(world, divisions, radius=radius, itself=itself)
+    world = ParticleSystem(h=h, friction=friction, settings=settings)
+    drape(world, divisions, radius=radius, self_collision=self_collision)
     return world
 
 
 def drape(
-    world: Constrained,
+    world: ParticleSystem,
     divisions: int = 50,  # C: 51 x 51 nodes, 5000 inextensibility and 7400 bending constraints
     side: float = 1.0,  # [m]
     mass: float = 0.2,  # [kg] a light cotton
@@ -63,7 +63,7 @@ def drape(
     thickness: float = 2e-3,  # [m] kept from the sphere
     bending: float = 1e-6,  # [N m/rad] of each fold
     drag: float = 2.0,  # [1/s] of the air
-    itself: bool = False,
+    self_collision: bool = False,
 ) -> ParticleBody:
     """Threads along both ways are inextensible, folds are springs taken implicitly.
 
@@ -73,8 +73,8 @@ def drape(
     net = cloth_net(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
     node = mass / len(net.points)
     sheet = MassSpring("cloth", net, mass, stiffness=0.01 * node / 1e-4, mass_damping=drag)
-    world.add(sheet, thickness, itself=itself)
-    world.inextensible(sheet, grid_edges(net, (divisions, divisions)))
-    world.bending(sheet, stiffness=bending, damping=0.1 * bending)
+    world.add(sheet, thickness, self_collision=self_collision)
+    world.add_inextensible_edges(sheet, grid_edges(net, (divisions, divisions)))
+    world.add_bending(sheet, stiffness=bending, damping=0.1 * bending)
     world.add_rigid(RigidBody("sphere", globe(radius), 5.0, fixed=True), ball(radius))
     return sheet

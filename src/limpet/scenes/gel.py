@@ -31,7 +31,7 @@ class GelParameters(LiftParameters):
     push_time: Positive[Time] = Field(0.4, description="for the way down")
     hold: Positive[Time] = Field(0.1, description="before it is pulled")
     speed: Positive[Speed] = Field(2e-2, description="of the pull")
-    sealing: Length = Field(1e-4, gt=0.0, description="gaps below this are closed to air")
+    sealing_distance: Length = Field(1e-4, gt=0.0, description="gaps below this are closed to air")
     gel_mass: Positive[Mass] = Field(0.1, description="of the gel")
     edge: Positive[Length] = Field(0.06, description="of the gel's top")
     height: Positive[Length] = Field(0.03, description="of the gel")
@@ -66,17 +66,19 @@ def _gel_under_cup(p: GelParameters, skin: bool) -> World:
     world, turn, place = cup_over(p)
     net = gel_block((p.edge, p.edge, p.height), (p.divisions, p.divisions, p.layers))
     net = replace(net, points=net.points @ turn.T + place)
-    swept = world.swept
+    particles = world.particles
     # masses alike: a corner of the grid has a twentieth of the others' by volume
     name = "bag" if skin else "jelly"
-    gel = PositionBased(name, net, p.gel_mass, sweeps=p.firmness, mass_damping=2.0, even=True)
-    swept.add(gel)
+    gel = PositionBased(
+        name, net, p.gel_mass, sweeps=p.firmness, mass_damping=2.0, uniform_mass=True
+    )
+    particles.add(gel)
     if skin:
-        swept.inextensible(gel, net.skin_edges())
+        particles.add_inextensible_edges(gel, net.skin_edges())
     plate = box(0.2, 0.2, TABLE)
     points = (plate.points - [0.0, 0.0, p.height]) @ turn.T + place
     table = RigidBody("table", RigidShape("table", points, plate.triangles), 1.0, fixed=True)
     up = turn @ np.array([0.0, 0.0, 1.0])
-    swept.add_rigid(table, half_space(0.5 * TABLE, (float(up[0]), float(up[1]), float(up[2]))))
-    world.watch(name, gel)
+    particles.add_rigid(table, half_space(0.5 * TABLE, (float(up[0]), float(up[1]), float(up[2]))))
+    world.add_probe(name, gel)
     return world

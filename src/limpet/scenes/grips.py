@@ -74,7 +74,7 @@ def mug_grip(p: MugGripParameters) -> World:
         world, body, "jaw", JAW, p.modulus, RADIUS + APART,
         lambda side: p.way(side, p.closing, APART + p.squeeze), p.dissipation, height=0.045,
     )  # fmt: skip
-    world.watch("mug", body)
+    world.add_probe("mug", body)
     return world
 
 
@@ -101,7 +101,7 @@ def spoon_between_boxes(p: SpoonParameters) -> World:
     )
     reach = 0.5 * HANDLE[0] - p.squeeze
     pinch(world, body, "box", JAW, p.modulus, reach, p.way, p.dissipation)
-    world.watch("spoon", body)
+    world.add_probe("spoon", body)
     return world
 
 
@@ -135,7 +135,7 @@ def chopsticks(p: ChopsticksParameters) -> World:
         held = world.add_rigid(
             stick, 0.01, name=f"{name} stick", position=at, rotation=slant @ along
         )
-        world.drive(held, p.way(side))
+        world.prescribe_motion(held, p.way(side))
         world.set_contact(body, held, "pressure fields", p.dissipation)
-    world.watch("ball", body)
+    world.add_probe("ball", body)
     return world

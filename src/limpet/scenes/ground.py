@@ -142,7 +142,7 @@ def cup_over(
             name=None if "cup" in world.specs else "cup",
             position=place + turn @ [x, y, CLEARANCE], rotation=turn,
         )  # fmt: skip
-        world.drive(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))
+        world.prescribe_motion(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))
     return world, turn, place
 
 

@@ -12,31 +12,33 @@ from limpet.model.world import World
 from limpet.particles.body import ParticleBody
 from limpet.particles.explicit_fem import ExplicitFem
 from limpet.particles.mass_spring import MassSpring
-from limpet.particles.meshes import Net, cylinder
+from limpet.particles.meshes import ParticleMesh, cylinder
 from limpet.particles.pbd import PositionBased
 from limpet.particles.shape_matching import ShapeMatching
-from limpet.particles.system import Constrained, SweepPlan
+from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.boxes import box
 from limpet.units import Mass, Positive, Time
 
-PLAN = SweepPlan(sweeps=2, substeps=3, most_substeps=3)
+PLAN = ParticleSolverSettings(sweeps=2, substeps=3, max_substeps=3)
 MODELS = ("springs", "tets", "positions", "shape")
 PLACES = ((-1.5, -1.5), (1.5, -1.5), (-1.5, 1.5), (1.5, 1.5))  # of the radius
 
 
-def jelly(model: str, net: Net, mass: float, drag: float) -> ParticleBody:
+def jelly(model: str, net: ParticleMesh, mass: float, drag: float) -> ParticleBody:
     """As soft inside as an explicit step of some milliseconds allows; the skin bears the load."""
     if model == "springs":
         return MassSpring(
-            model, net, mass, stiffness=13.5, damping=0.027, mass_damping=drag, even=True
+            model, net, mass, stiffness=13.5, damping=0.027, mass_damping=drag, uniform_mass=True
         )
     if model == "tets":
-        return ExplicitFem(model, net, mass, Material(1350.0, 0.3, drag, 5e-4), even=True)
+        return ExplicitFem(model, net, mass, Material(1350.0, 0.3, drag, 5e-4), uniform_mass=True)
     if model == "positions":
-        return PositionBased(model, net, mass, sweeps=2, mass_damping=drag, even=True)
-    return ShapeMatching(model, net, mass, stiffness=0.5, linear=0.3, mass_damping=drag, even=True)
+        return PositionBased(model, net, mass, sweeps=2, mass_damping=drag, uniform_mass=True)
+    return ShapeMatching(
+        model, net, mass, stiffness=0.5, linear=0.3, mass_damping=drag, uniform_mass=True
+    )
 
 
 class JellyParameters(SceneParameters):
@@ -56,23 +58,23 @@ class JellyParameters(SceneParameters):
 def four_jellies(p: JellyParameters) -> World:
     """Mass-springs, finite elements, position-based dynamics and shape matching side by side."""
     world = World()
-    world.swept.plan = PLAN
-    serve(world.swept, (p.across, p.along), bar_mass=p.bar_mass)
-    world.watch("bar", next(b for b in world.swept.rigid if b.name == "bar"))
+    world.particles.settings = PLAN
+    serve(world.particles, (p.across, p.along), bar_mass=p.bar_mass)
+    world.add_probe("bar", next(b for b in world.particles.rigid if b.name == "bar"))
     return world
 
 
 def jellies(
-    divisions: tuple[int, int] = (6, 8), h: float = 0.02, plan: SweepPlan = PLAN
-) -> Constrained:
+    divisions: tuple[int, int] = (6, 8), h: float = 0.02, settings: ParticleSolverSettings = PLAN
+) -> ParticleSystem:
     """The jellies and what they stand on and carry, alone."""
-    world = Constrained(h=h, plan=plan)
+    world = ParticleSystem(h=h, settings=settings)
     serve(world, divisions)
     return world
 
 
 def serve(
-    world: Constrained,
+    world: ParticleSystem,
     divisions: tuple[int, int] = (6, 8),  # C: 430 nodes and 574 faces each
     radius: float = 0.09,  # [m]
     height: float = 0.12,  # [m]
@@ -96,8 +98,8 @@ def serve(
         net = cylinder(radius, height, divisions, taper=0.9)
         net = net.moved((x * radius, y * radius, 1e-3))
         body = world.add(jelly(model, net, mass, drag))
-        world.inextensible(body, net.skin_edges())
-        world.bending(body, most=8e-3)
+        world.add_inextensible_edges(body, net.skin_edges())
+        world.add_bending(body, max_force=8e-3)
     bar = _box("bar", (0.48, 0.48, 0.03), (0.0, 0.0, height + 0.032), bar_mass)
     world.add_rigid(bar, block(0.48, 0.48, 0.03))
 

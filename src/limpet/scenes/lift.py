@@ -47,6 +47,6 @@ def lift(p: LiftSceneParameters) -> World:
     world, turn, place = cup_over(p)
     block = p.own_block() or box(0.06, 0.06, 0.03)
     body = world.add_rigid(block, p.block_mass, name="block", position=place, rotation=turn)
-    world.watch("block", body)
+    world.add_probe("block", body)
     add_ground(world, place + turn @ [0.0, 0.0, block.points[:, 2].min()], turn)
     return world

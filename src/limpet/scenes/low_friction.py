@@ -42,7 +42,7 @@ def low_friction(p: LowFrictionParameters) -> World:
     world, turn, place = cup_over(p, [(-p.off_centre, -p.off_centre)])
     cube = box(p.edge, p.edge, p.edge)
     body = world.add_rigid(cube, p.block_mass, name="cube", position=place, rotation=turn)
-    world.watch("cube", body)
+    world.add_probe("cube", body)
     add_ground(world, place + turn @ [0.0, 0.0, -p.edge], turn)
     world.set_friction(body, world.specs["ground"], p.ground_friction)
     return world

@@ -67,7 +67,7 @@ def mug_lift(p: MugLiftParameters) -> World:
     )  # fmt: skip
     world.set_contact(body, box, "pressure fields", p.dissipation)
     world.set_friction(body, box, p.wall_friction)
-    world.watch("mug", body)
+    world.add_probe("mug", body)
     return world
 
 

@@ -57,5 +57,5 @@ def pencil(p: PencilParameters) -> World:
         world, body, "pad", PAD, p.pad, 0.5 * WIDTH - p.tight,
         lambda side: path(stations, direction=(0.0, side, 0.0)), p.dissipation,
     )  # fmt: skip
-    world.watch("pencil", body)
+    world.add_probe("pencil", body)
     return world

@@ -34,7 +34,9 @@ BOX_AT = (0.0, 0.24)  # [m] x and y of its middle
 class PickAndPlaceParameters(SceneParameters):
     h: Time = 0.005  # the apple turns fast when the cup lets go
     duration: Time = 6.0
-    sealing: Length = Field(1.2e-4, gt=0.0, description="gaps below this are closed to air")
+    sealing_distance: Length = Field(
+        1.2e-4, gt=0.0, description="gaps below this are closed to air"
+    )
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
     element: str | None = Field(None, description="element of the cup; chosen if not given")
@@ -77,13 +79,13 @@ def pick_and_place(p: PickAndPlaceParameters) -> World:
     )  # fmt: skip
     arm = six_joints(BASE, (0.0, 0.0, lip + CUP.height))
     route = _route(arm, p, top)
-    world.drive(soft["top"], route.link(-1))
+    world.prescribe_motion(soft["top"], route.link(-1))
     for number, (name, link) in enumerate(_links(arm)):
         part = world.add_rigid(link, 1.0, name=name, collides=False)
-        world.drive(part, route.link(number))
+        world.prescribe_motion(part, route.link(number))
     world.set_friction(body, soft, p.cup_friction)
     world.set_friction(body, bin_, p.wall_friction)
-    world.watch("apple", body)
+    world.add_probe("apple", body)
     return world
 
 

@@ -22,5 +22,5 @@ def pinch(
     for side, which in SIDES:
         at = 0.0, side * (reach + 0.5 * size[1]), height
         pad = world.add_rigid(box(*size, modulus), 0.1, name=f"{which} {name}", position=at)
-        world.drive(pad, motion(side))
+        world.prescribe_motion(pad, motion(side))
         world.set_contact(held, pad, "pressure fields", dissipation)

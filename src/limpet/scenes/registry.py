@@ -31,8 +31,8 @@ class SceneParameters(BaseModel):
 
     h: Time = 0.01
     duration: Time
-    sealing: Length = Field(5e-5, gt=0.0, description="gaps below this are closed to air")
-    ring: str = Field("outer", description="where in the contact ring the pressure ends")
+    sealing_distance: Length = Field(5e-5, gt=0.0, description="gaps below this are closed to air")
+    seal_boundary: str = Field("outer", description="where in the contact ring the pressure ends")
     cavities: str = Field("union", description="how cavities are found: union or classifier")
 
     # Here and not in the types of the fields, because a scene restates `duration` with its default.
@@ -71,7 +71,11 @@ class Scene:
         from limpet.model.settings import Settings
 
         told = self.parameters
-        own = {"sealing": told.sealing, "ring": told.ring, "cavities": told.cavities}
+        own = {
+            "sealing_distance": told.sealing_distance,
+            "seal_boundary": told.seal_boundary,
+            "cavities": told.cavities,
+        }
         return Simulation(self.world, h=self.h, settings=Settings(**{**own, **settings}))
 
 

@@ -12,9 +12,9 @@ from limpet.errors import LimpetError
 from limpet.geometry.shape import Array, RigidShape
 from limpet.model.world import World
 from limpet.particles.mass_spring import MassSpring
-from limpet.particles.meshes import Net
+from limpet.particles.meshes import ParticleMesh
 from limpet.particles.meshes import rope as strip
-from limpet.particles.system import Constrained, SweepPlan
+from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.boxes import box
@@ -23,7 +23,7 @@ from limpet.units import Length, Mass, Positive, Time
 
 # Solves of 1 ms: at 2 ms the calming of taut threads acts where the rope bends over the wheel, and
 # takes 3 % of its speed.
-PLAN = SweepPlan(sweeps=20, substeps=20, most_substeps=20)
+PLAN = ParticleSolverSettings(sweeps=20, substeps=20, max_substeps=20)
 THICKNESS = 3e-3  # [m] kept from the wheel: more than a chord of the rope dips
 SEGMENTS = 24  # C: 50 nodes, 48 faces, 121 inextensibility and 47 bending constraints
 
@@ -49,10 +49,10 @@ class RopeParameters(SceneParameters):
 def rope(p: RopeParameters) -> World:
     """Both weights are let go at the same height."""
     world = World(friction=p.friction)
-    world.swept.plan = PLAN
-    hung = hang(world.swept, p.heavy, p.light, p.rope_mass, p.length, p.wheel_mass, p.radius)
-    world.watch("heavy", hung.heavy)
-    world.watch("light", hung.light)
+    world.particles.settings = PLAN
+    hung = hang(world.particles, p.heavy, p.light, p.rope_mass, p.length, p.wheel_mass, p.radius)
+    world.add_probe("heavy", hung.heavy)
+    world.add_probe("light", hung.light)
     return world
 
 
@@ -69,15 +69,15 @@ class Hung:
 def roped(
     heavy: float = 1.1, light: float = 0.9, rope_mass: float = 0.1, length: float = 1.6,
     wheel_mass: float = 0.5, radius: float = 0.2, friction: float = 0.5, h: float = 0.02,
-    plan: SweepPlan = PLAN, segments: int = SEGMENTS,
-) -> tuple[Constrained, Hung]:  # fmt: skip
+    settings: ParticleSolverSettings = PLAN, segments: int = SEGMENTS,
+) -> tuple[ParticleSystem, Hung]:  # fmt: skip
     """The rope and what hangs on it alone."""
-    world = Constrained(h=h, friction=friction, plan=plan)
+    world = ParticleSystem(h=h, friction=friction, settings=settings)
     return world, hang(world, heavy, light, rope_mass, length, wheel_mass, radius, segments)
 
 
 def hang(
-    world: Constrained, heavy: float, light: float, rope_mass: float, length: float,
+    world: ParticleSystem, heavy: float, light: float, rope_mass: float, length: float,
     wheel_mass: float, radius: float, segments: int = SEGMENTS,
     width: float = 0.02,  # [m] of the rope
     thickness: float = THICKNESS,
@@ -87,8 +87,8 @@ def hang(
     cord = MassSpring("rope", net, rope_mass, stiffness=1e-3)
     cord.x = over_the_wheel(net, radius + thickness)
     world.add(cord, thickness)
-    world.inextensible(cord, np.concatenate([net.edges, _other_diagonals(net)]))
-    world.bending(cord, stiffness=1e-5, damping=1e-6)
+    world.add_inextensible_edges(cord, np.concatenate([net.edges, _other_diagonals(net)]))
+    world.add_bending(cord, stiffness=1e-5, damping=1e-6)
     turning = RigidBody("wheel", wheel_shape(radius, 2.0 * width), wheel_mass)
     world.add_rigid(turning, round_bar(radius, 2.0 * width))
     world.anchor(turning, np.array([[0.0, -width, 0.0], [0.0, width, 0.0]]))
@@ -99,7 +99,7 @@ def hang(
     return Hung(cord, turning, *weights)
 
 
-def over_the_wheel(net: Net, radius: float) -> Array:
+def over_the_wheel(net: ParticleMesh, radius: float) -> Array:
     """(n, 3) [m] the strip laid over a circle about the origin, its ends straight down.
 
     No edge changes its length: on the circle they are its chords.
@@ -127,7 +127,7 @@ def over_the_wheel(net: Net, radius: float) -> Array:
     return np.stack([place[:, 0], net.points[:, 1], place[:, 1]], axis=1)
 
 
-def _other_diagonals(net: Net) -> Array:
+def _other_diagonals(net: ParticleMesh) -> Array:
     """(s, 2) of each cell of the strip that which is no edge of its triangles."""
     first = 2 * np.arange(len(net.points) // 2 - 1, dtype=np.int32)
     both = np.concatenate([np.stack([first, first + 3], 1), np.stack([first + 1, first + 2], 1)])
@@ -135,7 +135,9 @@ def _other_diagonals(net: Net) -> Array:
     return np.array([edge for edge in both.tolist() if tuple(edge) not in known], np.int32)
 
 
-def _weight(world: Constrained, cord: MassSpring, name: str, mass: float, end: Array) -> RigidBody:
+def _weight(
+    world: ParticleSystem, cord: MassSpring, name: str, mass: float, end: Array
+) -> RigidBody:
     """A cube as if of iron, hung by the middle of its top; it passes the rope and the wheel by."""
     side = (mass / 7870.0) ** (1.0 / 3.0)
     top = cord.x[end].mean(axis=0)

@@ -57,6 +57,6 @@ def shapes(p: ShapesParameters) -> World:
     world, turn, place = cup_over(p, shape=cup)
     cube = box(EDGE, EDGE, EDGE)
     body = world.add_rigid(cube, p.block_mass, name="cube", position=place, rotation=turn)
-    world.watch("cube", body)
+    world.add_probe("cube", body)
     add_ground(world, place + turn @ [0.0, 0.0, -EDGE], turn)
     return world

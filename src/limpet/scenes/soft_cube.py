@@ -43,7 +43,7 @@ def soft_cube(p: SoftCubeParameters) -> World:
         shape, Material(p.cube_young, p.cube_poisson), p.block_mass,
         name="cube", position=place, rotation=turn,
     )  # fmt: skip
-    world.watch("cube_top", cube["top"])
-    world.watch("cube_bottom", cube["bottom"])
+    world.add_probe("cube_top", cube["top"])
+    world.add_probe("cube_bottom", cube["bottom"])
     add_ground(world, place + turn @ [0.0, 0.0, -p.edge], turn)
     return world

@@ -53,6 +53,6 @@ def spine(p: SpineParameters) -> World:
     shape = replace(shape, regions={"ends": ends, "middle": middle})
     mass = p.density * solid_volume(shape)
     body = world.add_soft(shape, p.material(), mass, name="spine", fem=p.fem())
-    world.hold(body["ends"])
-    world.watch("middle", body["middle"])
+    world.fix(body["ends"])
+    world.add_probe("middle", body["middle"])
     return world

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.cavity.gas.exchange import Breath
+from limpet.cavity.gas.exchange import AirExchange
 from limpet.dynamics.motion import path
 from limpet.fem.material import Material
 from limpet.model.world import World
@@ -65,10 +65,10 @@ def tentacle(p: TentacleParameters) -> World:
         position=(0.0, 0.0, top + CLEARANCE),
     )  # fmt: skip
     down = -p.drop
-    world.drive(
+    world.prescribe_motion(
         arm["root"],
         path([(0.0, 0.0), (0.6, down), (1.4, down), (2.8, down + p.rise)]),
     )
-    world.breathe(arm, Breath(chamber=[(0.0, 1.0), (1.0, 1.0), (1.4, p.muscle)]))
-    world.watch("can", tin)
+    world.set_air_exchange(arm, AirExchange(chamber=[(0.0, 1.0), (1.0, 1.0), (1.4, p.muscle)]))
+    world.add_probe("can", tin)
     return world

@@ -90,9 +90,9 @@ def toy(p: ToyParameters) -> World:
         position=(0.0, 0.0, free + HEAD[1] + GAP + FINGER[2]),
     )  # fmt: skip
     down = -(GAP + free - PROFILES["standard"].height + p.push)
-    world.drive(finger, path([(0.0, 0.0), (0.5, down), (0.6, down), (0.8, AWAY)]))
-    world.watch("head", head)
-    world.watch("base", base)
+    world.prescribe_motion(finger, path([(0.0, 0.0), (0.5, down), (0.6, down), (0.8, AWAY)]))
+    world.add_probe("head", head)
+    world.add_probe("base", base)
     return world
 
 

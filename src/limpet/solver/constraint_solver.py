@@ -13,22 +13,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere
-from limpet.cavity.gas.ledger import Trapped
-from limpet.contact.contact_set import ContactKeeper
+from limpet.cavity.gas.ledger import Cavity
+from limpet.contact.contact_set import ContactSet
 from limpet.contact.contacts import Contacts, contact_keys
 from limpet.contact.rows import PatchRows, stack_rows
 from limpet.dynamics.body import Body, Rows, rows_times, rows_transpose_times, select_rows
 from limpet.errors import DivergedError
-from limpet.fem.attachments import Carriers
+from limpet.fem.attachments import Attachments
 from limpet.linalg.reduced_compliance import join
 from limpet.model.settings import Settings
-from limpet.pressure_field.patches import Patches
-from limpet.rigid.joints import Ties
+from limpet.pressure_field.patches import QuadraturePoints
+from limpet.rigid.joints import Joints
 from limpet.solver.elimination import Eliminated, eliminate
 from limpet.solver.gauss_seidel import Solution, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
-from limpet.solver.problem import CONTACT, DATA, GAS, REGULATED, LowRank, Problem
-from limpet.solver.warm_start import Memory
+from limpet.solver.problem import CONTACT, DATA, GAS, REGULATED, FactoredDelassus, Problem
+from limpet.solver.warm_start import WarmStart
 
 Array = np.ndarray
 
@@ -40,20 +40,20 @@ class Between:
     """What acts between the bodies in one step."""
 
     contacts: Contacts  # that may close; those that do are found
-    patches: Patches
+    patches: QuadraturePoints
     patch_rows: PatchRows
-    cavities: tuple[Trapped, ...]
+    cavities: tuple[Cavity, ...]
 
 
 @dataclass(frozen=True)
-class Answer:
+class StepSolution:
     """What they did to each other."""
 
     contacts: Contacts  # solved for
     solution: Solution  # multipliers: of contacts, patches (three each), cavities
     force: Array  # (n, 3) [N] on all vertices
     rates: Array  # (r,) of each row
-    memory: Memory
+    memory: WarmStart
 
     @property
     def pressed(self) -> Array:
@@ -62,23 +62,31 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Response:
+class ConstraintSolver:
     """What stays the same from step to step."""
 
     bodies: Sequence[Body]
     offset: Array  # (bodies + 1,) where each body's vertices begin
-    ties: Ties
-    carriers: Carriers
+    joints: Joints
+    carriers: Attachments
     friction: Array  # (bodies, bodies)
-    touch: ContactKeeper
+    touch: ContactSet
     atmosphere: Atmosphere
     settings: Settings
     h: float  # [s]
 
     def __call__(
-        self, x: Array, free: Array, pull: Array, between: Between, solved: Array, memory: Memory,
-        when: str, try_anew: bool, lap: Callable[[str], None],
-    ) -> Answer:  # fmt: skip
+        self,
+        x: Array,
+        free: Array,
+        pull: Array,
+        between: Between,
+        solved: Array,
+        memory: WarmStart,
+        when: str,
+        try_anew: bool,
+        lap: Callable[[str], None],
+    ) -> StepSolution:
         """Solve for the contacts `solved` (k,) and all others that would close if left out.
 
         x, free (n, 3): where the vertices are, and their velocities without any multiplier. pull
@@ -89,7 +97,7 @@ class Response:
             used = between.contacts.take(solved)
             rows, gaps = stack_rows(
                 self.offset, used, between.patch_rows,
-                [(c.mesh.support, c.gradient) for c in between.cavities], self.ties, x,
+                [(c.mesh.support, c.gradient) for c in between.cavities], self.joints, x,
             )  # fmt: skip
             u = rows_times(rows.start, rows.vertex, rows.vector, free) + gaps / self.h
             problem, tied = self._problem(rows, u, used, between)
@@ -101,13 +109,13 @@ class Response:
 
             force = rows_transpose_times(rows.start, rows.vertex, rows.vector, multipliers, len(x))
             force = self.apply(force + pull)  # P eq 3
-            v = np.concatenate([b.surface_velocities() for b in self.bodies])
-            late = self.touch.late(between.contacts, solved, v, self.h)
+            v = np.concatenate([b.velocities() for b in self.bodies])
+            violated = self.touch.violated(between.contacts, solved, v, self.h)
             lap("correct")
-            if not late.any():
+            if not violated.any():
                 rates = rows_times(rows.start, rows.vertex, rows.vector, v)
-                return Answer(used, solution, force, rates, memory)
-            solved = solved | late
+                return StepSolution(used, solution, force, rates, memory)
+            solved = solved | violated
 
     def begin(self, pull: Array) -> None:
         """With every body's own free velocity known: those of all that ride on others, and `pull`
@@ -124,7 +132,7 @@ class Response:
         Returns them with those between soft bodies and what they are attached to.
         """
         for i, body in enumerate(self.bodies):
-            body.apply(self.h * force[self.offset[i] : self.offset[i + 1]])
+            body.apply_impulse(self.h * force[self.offset[i] : self.offset[i + 1]])
         return self.carriers.apply(self.h * force) / self.h if len(self.carriers) else force
 
     def _problem(
@@ -147,7 +155,7 @@ class Response:
             parts.append((np.arange(n), self.carriers.compliance(rows)))
         reduced = join(parts, n, h)
         tied: Eliminated | None = None
-        if len(self.ties):
+        if len(self.joints):
             n = 3 * k + len(cavities)
             tied = eliminate(reduced, free, n)
             reduced, free = tied.compliance, tied.free
@@ -155,17 +163,17 @@ class Response:
         # a contact whose vertices are all driven gives way to nothing: leave it out of the solve
         stiff = diagonal[: 3 * k : 3] <= 1e-14 * diagonal[: 3 * k].max(initial=0.0)
         stuck = np.repeat(stiff, 3)
-        own, give = np.zeros(n), np.zeros(n)
+        own, regularisation = np.zeros(n), np.zeros(n)
         own[: 3 * k][stuck] = 1.0
-        give[: 3 * k] = self.settings.give * (diagonal + own)[: 3 * k]
-        closed_by, gives_way = patches.closing(h)
+        regularisation[: 3 * k] = self.settings.regularisation * (diagonal + own)[: 3 * k]
+        closed_by, gives_way = patches.contact_law_terms(h)
         free[3 * c : 3 * k : 3] -= closed_by
-        give[3 * c : 3 * k : 3] += gives_way
-        creeps = patches.creeping()
+        regularisation[3 * c : 3 * k : 3] += gives_way
+        creeps = patches.stiction_compliance()
         for way in (1, 2):
-            give[3 * c + way : 3 * k : 3] += creeps
-        w = LowRank(reduced, own)
-        few = n > MANY_ROWS * len(reduced.s) and self.settings.give > 0.0
+            regularisation[3 * c + way : 3 * k : 3] += creeps
+        w = FactoredDelassus(reduced, own)
+        few = n > MANY_ROWS * len(reduced.s) and self.settings.regularisation > 0.0
         free[: 3 * k][stuck] = 1.0  # as if open
         data = np.zeros((k + len(cavities), DATA))
         data[:c, 0] = self.friction[contacts.body_a, contacts.body_b]
@@ -174,20 +182,20 @@ class Response:
         kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
         for i, cavity in enumerate(cavities):
             volume, product = cavity.volume, cavity.gas.product
-            if cavity.feed is not None:
-                if (target := cavity.feed.to_line.target) is not None:
+            if cavity.port_flow is not None:
+                if (target := cavity.port_flow.to_line.target) is not None:
                     kind[k + i], data[k + i, :2] = REGULATED, (target, around.pressure)
                     continue
-                volume, product = cavity.feed.gas_row(volume, cavity.air, h, around.rt)
+                volume, product = cavity.port_flow.gas_row(volume, cavity.air, h, around.rt)
             data[k + i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent
         start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
         shape = kind, start.astype(np.int32), data, h
-        return Problem(w if few else w.dense(), give, free, *shape), tied
+        return Problem(w if few else w.dense(), regularisation, free, *shape), tied
 
     def _solve(
-        self, problem: Problem, contacts: Contacts, between: Between, memory: Memory, when: str,
+        self, problem: Problem, contacts: Contacts, between: Between, memory: WarmStart, when: str,
         try_anew: bool,
-    ) -> tuple[Solution, Memory]:  # fmt: skip
+    ) -> tuple[Solution, WarmStart]:  # fmt: skip
         keys = np.concatenate([contact_keys(contacts, self.offset), between.patches.key])
         normal = np.concatenate([contacts.normal, between.patches.normal])
         ids = np.array([c.id for c in between.cavities], dtype=np.int64)
@@ -197,10 +205,10 @@ class Response:
         if not np.all(np.isfinite(problem.free)):
             raise DivergedError(f"{when}: velocities left the finite; lower the time step")
         if isinstance(self.settings.solver, NewtonSettings):
-            solution = solve_by_newton(problem, guess, self.settings.solver, memory.line)
+            solution = solve_by_newton(problem, guess, self.settings.solver, memory.level)
         else:
             solution = solve_by_sweeps(problem, guess, self.settings.solver)
         if not np.all(np.isfinite(solution.multipliers)):
             raise DivergedError(f"{when}: the contact forces left the finite; lower the time step")
-        line = 0 if try_anew else solution.line
-        return solution, Memory.of(keys, normal, ids, solution.multipliers, line)
+        level = 0 if try_anew else solution.level
+        return solution, WarmStart.of(keys, normal, ids, solution.multipliers, level)

@@ -69,10 +69,10 @@ class DenseSystem:
     def __init__(self, problem: Problem, w: Array) -> None:
         self.problem, self._w = problem, w.copy()
         self._own = w.diagonal().copy()
-        self.soften(1.0)
+        self.regularise(1.0)
 
-    def soften(self, factor: float) -> None:
-        self._w.reshape(-1)[:: len(self._w) + 1] = self._own + factor * self.problem.give
+    def regularise(self, factor: float) -> None:
+        self._w.reshape(-1)[:: len(self._w) + 1] = self._own + factor * self.problem.regularisation
         self.blocks = _blocks(self._w, self.problem.start)
 
     def velocities(self, lam: Array) -> Array:

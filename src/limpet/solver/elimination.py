@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from limpet.linalg.reduced_compliance import (
-    Reduced,
+    ReducedCompliance,
     half_product,
     rows_times_columns,
     transpose_times,
@@ -27,7 +27,7 @@ Array = np.ndarray
 class Eliminated:
     """What the bilateral rows leave, and how to get their multipliers back."""
 
-    compliance: Reduced  # of the c rows of the laws
+    compliance: ReducedCompliance  # of the c rows of the laws
     free: Array  # (c,)
     _lower: Array  # L of W_bb = L L^T
     _half: Array  # L^-1 B_b S (b, q)
@@ -38,26 +38,26 @@ class Eliminated:
         r = self.compliance
         pushed = transpose_times(r.start, r.column, r.value, multipliers, len(r.s))
         held = self._half_free + self._half @ pushed
-        ties = solve_triangular(self._lower, held, lower=True, trans="T", check_finite=False)
-        return np.concatenate([multipliers, -ties])
+        joints = solve_triangular(self._lower, held, lower=True, trans="T", check_finite=False)
+        return np.concatenate([multipliers, -joints])
 
 
-def eliminate(w: Reduced, free: Array, c: int) -> Eliminated:
+def eliminate(w: ReducedCompliance, free: Array, c: int) -> Eliminated:
     """Take the rows from c on, which must hold with equality, out of the problem."""
     if c < len(w.s):
         full = w.dense()
         s, product, own = full[:c, :c], full[c:, :c], full[c:, c:]
         start = np.arange(c + 1, dtype=np.int32)
-        laws = Reduced(start, start[:-1], np.ones(c), s)
+        laws = ReducedCompliance(start, start[:-1], np.ones(c), s)
     else:
-        laws = Reduced(w.start[: c + 1], w.column, w.value, w.s)
-        ties = w.start[c:] - w.start[c], w.column[w.start[c] :], w.value[w.start[c] :]
-        s, product = w.s, half_product(*ties, w.s)  # B_b S
-        own = rows_times_columns(*ties, product)
+        laws = ReducedCompliance(w.start[: c + 1], w.column, w.value, w.s)
+        joints = w.start[c:] - w.start[c], w.column[w.start[c] :], w.value[w.start[c] :]
+        s, product = w.s, half_product(*joints, w.s)  # B_b S
+        own = rows_times_columns(*joints, product)
     lower = cholesky(own, lower=True, check_finite=False)
     right = np.column_stack([product, free[c:]])
     solved = solve_triangular(lower, right, lower=True, check_finite=False)
     half, half_free = np.ascontiguousarray(solved[:, :-1]), solved[:, -1].copy()
-    tied = Reduced(laws.start, laws.column, laws.value, s - half.T @ half)
+    tied = ReducedCompliance(laws.start, laws.column, laws.value, s - half.T @ half)
     moved = rows_times_columns(laws.start, laws.column, laws.value, (half.T @ half_free)[None])
     return Eliminated(tied, free[:c] - moved[0], lower, half, half_free)

@@ -9,7 +9,7 @@ from numba import njit
 
 from limpet.errors import LimpetError
 from limpet.solver.problem import (
-    LowRank,
+    FactoredDelassus,
     Problem,
     error,
     natural_map,
@@ -21,7 +21,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class SweepSettings:
+class GaussSeidelSettings:
     """Projected Gauss-Seidel alone (P algorithm 2), instead of Newton's method."""
 
     tolerance: float = 1e-6  # of the residual (constraints.problem.error)
@@ -43,7 +43,7 @@ class Solution:
     converged: bool
     sweeps: int
     iterations: int  # of Newton
-    line: int = 0  # which softening led Newton to the end
+    level: int = 0  # which softening led Newton to the end
 
 
 @njit(cache=True, error_model="numpy")
@@ -117,7 +117,7 @@ def _until(w, free, kind, start, data, h, lam, tolerance, max_sweeps, relaxation
     return done, left
 
 
-def solve_by_sweeps(problem: Problem, guess: Array, settings: SweepSettings) -> Solution:
+def solve_by_sweeps(problem: Problem, guess: Array, settings: GaussSeidelSettings) -> Solution:
     """Sweep until the residual is below the tolerance, or the number of sweeps is used up.
 
     Sweeps settle on one of the ways to share a load among redundant rows, and need no help with it:
@@ -126,7 +126,7 @@ def solve_by_sweeps(problem: Problem, guess: Array, settings: SweepSettings) -> 
     lam = guess.copy()
     p = problem
     sweeps, left = _until(
-        p.w.dense() if isinstance(p.w, LowRank) else p.w,
+        p.w.dense() if isinstance(p.w, FactoredDelassus) else p.w,
         p.free,
         p.kind,
         p.start,

@@ -16,7 +16,7 @@ from numba import njit
 
 from limpet.linalg.reduced_compliance import half_product
 from limpet.solver.linearised import Linearised
-from limpet.solver.problem import LowRank, Problem, solve_block
+from limpet.solver.problem import FactoredDelassus, Problem, solve_block
 
 Array = np.ndarray
 
@@ -182,17 +182,17 @@ def _sweep(first, column, value, half, own, blocks, free, kind, start, data, h, 
 class LowRankSystem:
     """u = free + (W + factor diag(give)) lambda."""
 
-    def __init__(self, problem: Problem, w: LowRank) -> None:
+    def __init__(self, problem: Problem, w: FactoredDelassus) -> None:
         self.problem, self._w = problem, w
         b = w.b_s_b
         self._b, self._s = (b.start, b.column, b.value), b.s
         self._half: Array | None = None  # B S
         self._bare = _blocks(*self._b, b.s, problem.start)
-        self.soften(1.0)
+        self.regularise(1.0)
 
-    def soften(self, factor: float) -> None:
+    def regularise(self, factor: float) -> None:
         start = self.problem.start
-        self._own = self._w.own + factor * self.problem.give
+        self._own = self._w.own + factor * self.problem.regularisation
         self.blocks = self._bare.copy()
         block = np.repeat(np.arange(len(start) - 1), np.diff(start))
         place = np.arange(len(self._own)) - start[block]

@@ -20,7 +20,7 @@ from limpet.solver.dense import DenseSystem
 from limpet.solver.gauss_seidel import Solution
 from limpet.solver.linearised import linearise
 from limpet.solver.low_rank import LowRankSystem
-from limpet.solver.problem import LowRank, Problem
+from limpet.solver.problem import FactoredDelassus, Problem
 
 Array = np.ndarray
 
@@ -36,10 +36,10 @@ class NewtonSettings:
     tolerance: float = 1e-10  # of the residual (constraints.problem.error)
     max_steps: int = 15  # full steps with one compliance
     # factors on the rows' own compliance to begin with, tried one after the other
-    softest: tuple[float, ...] = (1.0, 1e2, 1e3)
+    continuation_factors: tuple[float, ...] = (1.0, 1e2, 1e3)
     sweeps: int = 10  # before the second of them; the first starts from the guess itself
-    last_sweeps: int = 200  # when none leads to the end, then full steps again,
-    last_rounds: int = 4  # so often
+    fallback_sweeps: int = 200  # when none leads to the end, then full steps again,
+    fallback_rounds: int = 4  # so often
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ def _newton(
 
 def _system(problem: Problem) -> DenseSystem | LowRankSystem:
     w = problem.w
-    return LowRankSystem(problem, w) if isinstance(w, LowRank) else DenseSystem(problem, w)
+    return LowRankSystem(problem, w) if isinstance(w, FactoredDelassus) else DenseSystem(problem, w)
 
 
-def _led(
-    system: DenseSystem | LowRankSystem, lam: Array, softest: float, s: NewtonSettings
+def _continuation(
+    system: DenseSystem | LowRankSystem, lam: Array, continuation_factors: float, s: NewtonSettings
 ) -> _Path:
     """Newton with the rows softened, and with less and less of that down to none.
 
@@ -87,9 +87,13 @@ def _led(
     and all steps.
     """
     steps, best, best_residual = 0, lam, np.inf
-    factor, cut, solved = softest, DEEPEST, np.inf  # solved: the least factor that was solved for
+    factor, cut, solved = (
+        continuation_factors,
+        DEEPEST,
+        np.inf,
+    )  # solved: the least factor that was solved for
     while True:
-        system.soften(factor)
+        system.regularise(factor)
         enough = s.tolerance if factor == 1.0 else ROUGHLY * s.tolerance
         found = _newton(system, lam, enough, s.max_steps)
         steps += found.steps
@@ -109,20 +113,22 @@ def solve_by_newton(
 ) -> Solution:
     """Newton from the guess, with softened rows when it wanders, and sweeps as a fall-back.
 
-    first: which of `softest` to begin with; the one that led to the end in the last step is likely
-    to do so again.
+    first: which of `continuation_factors` to begin with; the one that converged in the last step
+    is likely to do so again.
     """
     tolerance, system = settings.tolerance, _system(problem)
     start = guess
     sweeps = steps = 0
     best, best_residual = start, np.inf
-    for number in range(min(first, len(settings.softest) - 1), len(settings.softest)):
+    for number in range(
+        min(first, len(settings.continuation_factors) - 1), len(settings.continuation_factors)
+    ):
         if number > 0 and sweeps == 0:  # the guess alone is not good enough
-            system.soften(1.0)
+            system.regularise(1.0)
             start = system.sweep(start, settings.sweeps)
             sweeps += settings.sweeps
         try:
-            found = _led(system, start, settings.softest[number], settings)
+            found = _continuation(system, start, settings.continuation_factors[number], settings)
         except np.linalg.LinAlgError:  # two rows that are one: leave them to the next
             continue
         steps += found.steps
@@ -130,10 +136,10 @@ def solve_by_newton(
             best, best_residual = found.best, found.best_residual
         if best_residual <= tolerance:
             return Solution(best, best_residual, True, sweeps, steps, number)
-    for _ in range(settings.last_rounds):
-        system.soften(1.0)
-        lam = system.sweep(best, settings.last_sweeps)
-        sweeps += settings.last_sweeps
+    for _ in range(settings.fallback_rounds):
+        system.regularise(1.0)
+        lam = system.sweep(best, settings.fallback_sweeps)
+        sweeps += settings.fallback_sweeps
         try:
             found = _newton(system, lam, tolerance, settings.max_steps)
         except np.linalg.LinAlgError:

@@ -14,7 +14,7 @@ from numba import njit
 from limpet.cavity.gas import law as gas
 from limpet.cavity.gas import regulated
 from limpet.contact import law as contact
-from limpet.linalg.reduced_compliance import Reduced
+from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.particles import held, limited
 
 Array = np.ndarray
@@ -28,10 +28,10 @@ DATA = 5  # numbers of a block, at most
 
 
 @dataclass(frozen=True)
-class LowRank:
+class FactoredDelassus:
     """W = B S B^T + diag(own) of many rows over few coordinates."""
 
-    b_s_b: Reduced
+    b_s_b: ReducedCompliance
     own: Array  # (r,) compliance of each row by itself
 
     def dense(self) -> Array:
@@ -44,8 +44,10 @@ class LowRank:
 class Problem:
     """Find lambda so that every law holds for u = free + (W + diag(give)) lambda."""
 
-    w: Array | LowRank  # (r, r) compliance, h H A^-1 H^T
-    give: Array  # (r,) compliance of each row by itself, so that redundant rows share their load
+    w: Array | FactoredDelassus  # (r, r) compliance, h H A^-1 H^T
+    regularisation: (
+        Array  # (r,) compliance of each row by itself, so that redundant rows share their load
+    )
     free: Array  # (r,) u without any multiplier
     kind: Array  # (b,) int32
     start: Array  # (b + 1,) int32, rows of block b: start[b]:start[b+1]

@@ -16,7 +16,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Memory:
+class WarmStart:
     """What was found last: contact forces in world axes and pressures by cavity."""
 
     keys: Array  # (k,) int64, sorted
@@ -25,33 +25,33 @@ class Memory:
     pressures: Array  # (c,) [Pa] relative to the atmosphere
     change: Array  # (k, 3) [N] of the forces in the last step, zero where nothing was known before
     pressure_change: Array  # (c,) [Pa]
-    line: int = 0  # which softening led Newton there
+    level: int = 0  # which softening led Newton there
 
     @staticmethod
-    def empty() -> Memory:
+    def empty() -> WarmStart:
         none = np.zeros(0, np.int64)
-        return Memory(none, np.zeros((0, 3)), none, np.zeros(0), np.zeros((0, 3)), np.zeros(0))
+        return WarmStart(none, np.zeros((0, 3)), none, np.zeros(0), np.zeros((0, 3)), np.zeros(0))
 
     @staticmethod
     def of(
-        keys: Array, normal: Array, cavities: Array, multipliers: Array, line: int = 0
-    ) -> Memory:
+        keys: Array, normal: Array, cavities: Array, multipliers: Array, level: int = 0
+    ) -> WarmStart:
         k = len(keys)
         force = contact_forces(normal, multipliers)
         order = np.argsort(keys, kind="stable")
         pressures = multipliers[3 * k :].copy()
-        return Memory(
+        return WarmStart(
             keys[order], force[order], cavities, pressures,
-            np.zeros((k, 3)), np.zeros(len(pressures)), line,
+            np.zeros((k, 3)), np.zeros(len(pressures)), level,
         )  # fmt: skip
 
-    def after(self, last: Memory) -> Memory:
+    def after(self, last: WarmStart) -> WarmStart:
         """What was found in a step that began with `last`: with how it changed in it.
 
         Where Newton had to be led, the load's division is hardly unique and wanders: nothing to go
         on from.
         """
-        if self.line > 0:
+        if self.level > 0:
             return self
         place, known = last._find(self.keys)
         change = np.zeros_like(self.forces)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limpet.record.frame import COLOURS, Moment
+from limpet.record.frame import COLOURS, Frame
 
 Array = np.ndarray
 
@@ -27,7 +27,7 @@ MAGIC = 0x54504D4C  # "LMPT"
 PLAYING, ENDED = 1, 2  # flags
 
 
-def pack(moment: Moment, colour: str, *, epoch: int, flags: int, factor: float) -> bytes:
+def pack(moment: Frame, colour: str, *, epoch: int, flags: int, factor: float) -> bytes:
     """The frame of a moment, coloured by its field `colour`; factor: simulated by real time."""
     air = moment.cavities
     points = sum(len(a.points) for a in air)

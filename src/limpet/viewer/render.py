@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 
 from limpet.errors import LimpetError, suggest
-from limpet.record.frame import COLOURS, Moment
-from limpet.record.frames import Film, read
+from limpet.record.frame import COLOURS, Frame
+from limpet.record.frames import Recording, read
 from limpet.record.table import Progress, Ticker
 from limpet.report import SectionFrame
 from limpet.viewer import chromium
@@ -60,14 +60,14 @@ def _pixels(size: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[1])
 
 
-def _chosen(reel: Film, film: bool, time: float | None) -> list[int]:
+def _chosen(reel: Recording, film: bool, time: float | None) -> list[int]:
     """Which moments: all (thinned), that at `time`, or the lowest pressure of trapped air."""
     n = len(reel)
     if film:
         return np.unique(np.linspace(0, n - 1, min(n, LONGEST)).round().astype(int)).tolist()
     if time is not None:
-        return [int(np.argmin([abs(m.time - time) for m in reel.moments]))]
-    lowest = [min((a.pressure for a in m.cavities), default=np.inf) for m in reel.moments]
+        return [int(np.argmin([abs(m.time - time) for m in reel.frames]))]
+    lowest = [min((a.pressure for a in m.cavities), default=np.inf) for m in reel.frames]
     return [int(np.argmin(lowest)) if np.isfinite(lowest).any() else n - 1]
 
 
@@ -99,13 +99,13 @@ def _shot(page: chromium.Tab, index: int) -> Image.Image:
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
-def _drawn(reel: Film, k: int, width: int, height: int) -> Image.Image:
+def _drawn(reel: Recording, k: int, width: int, height: int) -> Image.Image:
     """By matplotlib: the bodies cut open, as in a run's scene.png."""
     from limpet.record.picture import draw_scene
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "still.png"
-        draw_scene([_section(reel, reel.moments[k])], path)
+        draw_scene([_section(reel, reel.frames[k])], path)
         picture = Image.open(path).convert("RGB")
     picture.thumbnail((width, height))
     image = Image.new("RGB", (width, height), "white")
@@ -113,8 +113,8 @@ def _drawn(reel: Film, k: int, width: int, height: int) -> Image.Image:
     return image
 
 
-def _section(reel: Film, m: Moment) -> SectionFrame:
-    s = reel.seen
+def _section(reel: Recording, m: Frame) -> SectionFrame:
+    s = reel.frame_header
     bodies = [
         (name, m.positions[a:b].astype(float), triangles)
         for name, a, b, triangles in zip(s.names, s.offset[:-1], s.offset[1:], s.triangles)

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from limpet.record.frame import COLOURS, LEAST_PATCH, Moment
-from limpet.record.frames import Film, read
+from limpet.record.frame import COLOURS, LEAST_PATCH, Frame
+from limpet.record.frames import Recording, read
 from limpet.viewer.page_files import whole_html
 
 Array = np.ndarray
@@ -35,11 +35,11 @@ def write_replay(run: Path, out: Path | None = None) -> Path:
     return path
 
 
-def film_text(film: Film) -> str:
+def film_text(film: Recording) -> str:
     """The JSON text that FilmSource of sources.js opens."""
-    moments = film.moments
+    moments = film.frames
     low, size = _box(moments)
-    ranges = {name: _range(name, moments, film.seen.reach) for name in COLOURS}
+    ranges = {name: _range(name, moments, film.frame_header.reach) for name in COLOURS}
     largest = max((float(np.abs(m.contact_forces).max(initial=0.0)) for m in moments), default=0.0)
     force = largest / FORCES or 1.0
     hardest = max((float(m.patch.pressure.max(initial=0.0)) for m in moments), default=0.0)
@@ -77,9 +77,9 @@ def film_text(film: Film) -> str:
     }
     sections, data = _pack(arrays)
     header = {
-        **film.seen.header(), "scene": film.title, "summary": film.summary, "epoch": 1,
+        **film.frame_header.header(), "scene": film.title, "summary": film.summary, "epoch": 1,
         "colour": "stress",
-        "duration": moments[-1].time, "rest": _rounded(film.seen.rest), "force": force,
+        "duration": moments[-1].time, "rest": _rounded(film.frame_header.rest), "force": force,
         "box": {"low": low.tolist(), "size": size.tolist()}, "ranges": ranges,
         "patch_range": [0.0, patch_range],
     }  # fmt: skip
@@ -89,7 +89,7 @@ def film_text(film: Film) -> str:
     )
 
 
-def _box(moments: list[Moment] | Any) -> tuple[Array, Array]:
+def _box(moments: list[Frame] | Any) -> tuple[Array, Array]:
     """Lowest corner (3,) [m], and the size of one of 65535 parts (3,)."""
     clouds = [c for m in moments for c in (m.positions, m.contact_points, m.patch.points)]
     clouds += [a.points for m in moments for a in m.cavities]
@@ -102,7 +102,7 @@ def _shares(points: Array, low: Array, size: Array) -> Array:
     return np.clip(np.rint((points - low) / size), 0, 65535).astype("<u2")
 
 
-def _range(name: str, moments: list[Moment] | Any, reach: float) -> list[float]:
+def _range(name: str, moments: list[Frame] | Any, reach: float) -> list[float]:
     if name == "gap":
         return [0.0, reach]
     largest = [np.nanmax(v) for m in moments if not np.isnan(v := m.fields[name]).all()]
@@ -117,7 +117,7 @@ def _nice(value: float) -> float:
     )
 
 
-def _quantised(name: str, moments: list[Moment] | Any, bounds: list[float]) -> Array:
+def _quantised(name: str, moments: list[Frame] | Any, bounds: list[float]) -> Array:
     values = np.stack([m.fields[name] for m in moments])
     span = (bounds[1] - bounds[0]) or 1.0
     shares = np.clip(np.nan_to_num((values - bounds[0]) / span), 0.0, 1.0)

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from limpet.errors import LimpetError
-from limpet.record.frame import COLOURS, look, seen
+from limpet.record.frame import COLOURS, capture_frame, frame_header
 from limpet.report import StepReport
 from limpet.scenes.registry import Scene, load
 from limpet.viewer.controls import fields_of, live_of, set_live
@@ -104,9 +104,11 @@ class Worker:
             elif what == "live":
                 set_live(self._simulation, command["name"], float(command["value"]))
             elif what == "pull":
-                self._simulation.let_go()
+                self._simulation.clear_forces()
                 if any(command["force"]):
-                    self._simulation.pull(command["body"], command["vertex"], command["force"])
+                    self._simulation.apply_force(
+                        command["body"], command["vertex"], command["force"]
+                    )
             elif what == "hello":  # a page has come: tell it everything
                 self._waiting = False
                 self._send({"type": "header", **self._header})
@@ -121,7 +123,7 @@ class Worker:
         scene: Scene = load(self._name, {**self._given, **changes})
         simulation = scene.simulation()
         self._scene, self._simulation = scene, simulation
-        self._seen, self._start = seen(simulation), simulation.save()
+        self._seen, self._start = frame_header(simulation), simulation.save()
         self._epoch += 1
         self._report, self._ended = None, False
         stressed = len(self._seen.rest) <= SMALL and not simulation.explicit_only
@@ -142,7 +144,7 @@ class Worker:
         self._send({"type": "header", **self._header})
 
     def _reset(self) -> None:
-        self._simulation.let_go()
+        self._simulation.clear_forces()
         self._simulation.restore(self._start)
         self._report, self._ended, self._stale = None, False, True
         self._laps.clear()
@@ -170,7 +172,7 @@ class Worker:
         begin = time.monotonic()
         if self._playing and begin < self._next:
             return
-        moment = look(self._simulation, self._seen, self._report, (self._colour,))
+        moment = capture_frame(self._simulation, self._seen, self._report, (self._colour,))
         flags = PLAYING * self._playing + ENDED * self._ended
         frame = pack(moment, self._colour, epoch=self._epoch, flags=flags, factor=self._real_time())
         self._put(frame)

@@ -14,12 +14,14 @@ from limpet.cavity.mesh import volume
 
 def by_classes(scene, x=None):
     x = scene.x if x is None else x
-    return detect_recesses(scene.walls, x, scene.contacts(x), S)
+    return detect_recesses(scene.surface, x, scene.contacts(x), S)
 
 
-def by_union(scene, x=None, sealing=None):
+def by_union(scene, x=None, sealing_distance=None):
     x = scene.x if x is None else x
-    return detect(scene.walls, x, scene.contacts(x), S if sealing is None else sealing)
+    return detect(
+        scene.surface, x, scene.contacts(x), S if sealing_distance is None else sealing_distance
+    )
 
 
 # A cup of 12 sectors whose rim vertices stand on the plate, within the sealing distance, or not.
@@ -82,7 +84,7 @@ def test_over_a_groove_they_differ_only_where_it_is_finer_than_the_vertices(kit,
         slopes = 2 * 0.06 / 30
         assert width + slopes < spacing + 4 * S
     if closed and not sealed:  # the way out over the vertices has a throat that seals by being thin
-        assert not by_union(scene, sealing=S / 100).cavities
+        assert not by_union(scene, sealing_distance=S / 100).cavities
 
 
 def test_a_throat_between_open_vertices_seals_the_union_only(kit):
@@ -93,7 +95,7 @@ def test_a_throat_between_open_vertices_seals_the_union_only(kit):
     assert not by_classes(scene).cavities
     (pocket,) = by_union(scene).cavities
     assert FIRST + 23 in pocket.interior and 0 not in pocket.interior  # the tent, not the dome
-    assert not by_union(scene, sealing=S / 2).cavities
+    assert not by_union(scene, sealing_distance=S / 2).cavities
 
 
 def test_a_slit_finer_than_the_vertices_opens_the_union_only(kit):

@@ -10,21 +10,21 @@ import pytest
 from limpet.cavity.find.classifier_search import detect_recesses
 from limpet.cavity.find.union_search import Fate, detect
 from limpet.cavity.mesh import areas, positions, volume, volume_and_gradient
-from limpet.cavity.seal.boundary import Ring
+from limpet.cavity.seal.boundary import SealBoundary
 from limpet.errors import LimpetError
 
 S = 1e-4
 CUP_VERTICES = 16 * 9 + 2  # of kit.cup(): nine rings and two poles
 
 
-def by_classes(scene, x=None, sealing=S, ring=Ring.OUTER, **more):
+def by_classes(scene, x=None, sealing_distance=S, ring=SealBoundary.OUTER, **more):
     x = scene.x if x is None else x
-    return detect_recesses(scene.walls, x, scene.contacts(x), sealing, ring, **more)
+    return detect_recesses(scene.surface, x, scene.contacts(x), sealing_distance, ring, **more)
 
 
-def by_union(scene, x=None, sealing=S, ring=Ring.OUTER, **more):
+def by_union(scene, x=None, sealing_distance=S, ring=SealBoundary.OUTER, **more):
     x = scene.x if x is None else x
-    return detect(scene.walls, x, scene.contacts(x), sealing, ring, **more)
+    return detect(scene.surface, x, scene.contacts(x), sealing_distance, ring, **more)
 
 
 def assert_closed(mesh, x):
@@ -40,7 +40,7 @@ def assert_closed(mesh, x):
     assert max(abs(math.fsum(column)) for column in vectors.T) <= 1e-15 * areas(mesh, x)[0]
 
 
-@pytest.mark.parametrize("ring", [Ring.OUTER, Ring.INNER, Ring.MIDDLE, 0.3])
+@pytest.mark.parametrize("ring", [SealBoundary.OUTER, SealBoundary.INNER, SealBoundary.MIDDLE, 0.3])
 @pytest.mark.parametrize("cells", [1, 20])
 def test_on_a_flat_block_it_is_the_cavity_of_the_union(kit, ring, cells):
     scene = kit.scene(kit.cup(), kit.block(cells))
@@ -80,7 +80,7 @@ def test_on_a_curved_block_the_volume_is_close(kit, radius):
     profile = kit.CUP.copy()
     profile[:, 1] += dome(profile[:, 0], 0.0)  # the cup follows the block
     scene = kit.scene(kit.cup(profile, 24), kit.heightfield(dome, cells=60, size=0.05))
-    (mesh,), (other,) = (f(scene, sealing=2e-4).cavities for f in (by_classes, by_union))
+    (mesh,), (other,) = (f(scene, sealing_distance=2e-4).cavities for f in (by_classes, by_union))
     assert np.array_equal(mesh.seal_line, other.seal_line)
     assert volume(mesh, scene.x) == pytest.approx(volume(other, scene.x), rel=0.02)
     lift, other_lift = (kit.gradient(m, scene.x)[scene.part(0)].sum(axis=0) for m in (mesh, other))
@@ -124,7 +124,7 @@ def test_a_contact_inside_the_cavity_has_a_loop_of_its_own(kit):
     profile = kit.CUP.copy()
     profile[:3] = (0.0, 0.0), (3e-3, 0.0), (6e-3, 5e-3)
     scene = kit.scene(kit.cup(profile), kit.block())
-    (mesh,), (other,) = (f(scene, ring=Ring.INNER).cavities for f in (by_classes, by_union))
+    (mesh,), (other,) = (f(scene, ring=SealBoundary.INNER).cavities for f in (by_classes, by_union))
     assert volume(mesh, scene.x) == pytest.approx(volume(other, scene.x), rel=1e-9)
     lift = kit.gradient(mesh, scene.x)[scene.part(0)].sum(axis=0)[2]
     assert lift == pytest.approx(kit.polygon(0.015) - kit.polygon(0.003), rel=1e-12)
@@ -157,7 +157,7 @@ def test_a_ring_between_two_plates_is_closed_by_a_patch_on_each(kit):
     block, faces = kit.block()
     lid = block + np.array([0.0, 0.0, 0.035])
     scene = kit.scene((points, np.array(triangles, np.int32)), (block, faces), (lid, faces))
-    (mesh,) = by_classes(scene, ring=Ring.INNER).cavities
+    (mesh,) = by_classes(scene, ring=SealBoundary.INNER).cavities
     base, narrow = kit.polygon(0.01), kit.polygon(0.009)
     mixed = kit.polygon(1.0) * 0.01 * 0.009
     assert volume(mesh, scene.x) == pytest.approx(5e-3 * (base + mixed + narrow) / 3, rel=1e-12)
@@ -208,4 +208,4 @@ def test_a_hollow_within_a_body_is_no_cavity(kit):
 def test_the_unions_own_cut_is_refused(kit):
     scene = kit.scene(kit.cup(), kit.block())
     with pytest.raises(LimpetError, match="history"):
-        by_classes(scene, ring=Ring.HISTORY)
+        by_classes(scene, ring=SealBoundary.HISTORY)

@@ -9,12 +9,12 @@ import pytest
 from manifold3d import Manifold
 
 import limpet as lp
-from limpet.cavity.cavity_set import CavityKeeper
+from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.find.trigger import groups
 from limpet.cavity.find.union_search import Fate, detect, seal_gaps
-from limpet.cavity.gas.ledger import AirBook
+from limpet.cavity.gas.ledger import AirLedger
 from limpet.cavity.mesh import volume
-from limpet.cavity.seal.boundary import Ring
+from limpet.cavity.seal.boundary import SealBoundary
 from limpet.engine.simulation import Simulation
 from limpet.geometry.bvh import build_tree
 from limpet.geometry.shape import RigidShape
@@ -58,14 +58,14 @@ def stack(kit, order=(0, 1, 2), rise=0.0, foot=0.02):
 def test_a_cup_on_a_ring_on_a_plate_is_one_cavity_with_two_carriers(kit, order):
     scene, (cup, ring, plate) = stack(kit, order)
     alone = kit.scene(kit.cup(), kit.block())
-    under = volume(detect(alone.walls, alone.x, alone.contacts(), S).cavities[0], alone.x)
-    (mesh,) = detect(scene.walls, scene.x, scene.contacts(), S).cavities
+    under = volume(detect(alone.surface, alone.x, alone.contacts(), S).cavities[0], alone.x)
+    (mesh,) = detect(scene.surface, scene.x, scene.contacts(), S).cavities
     assert set(map(tuple, mesh.rings)) == {(cup, ring), (ring, plate)}
     assert volume(mesh, scene.x) == pytest.approx(under + 4e-3 * kit.polygon(6e-3), rel=1e-10)
     lift = [kit.gradient(mesh, scene.x)[scene.part(b)].sum(axis=0)[2] for b in (cup, ring, plate)]
     outer, foot = kit.polygon(0.017), kit.polygon(0.020)  # the air has crept under both contacts
     assert lift == pytest.approx([outer, foot - outer, -foot], rel=1e-9)
-    again = detect(scene.walls, scene.x, scene.contacts(), S, previous=(mesh,))
+    again = detect(scene.surface, scene.x, scene.contacts(), S, previous=(mesh,))
     assert again.unions == 1
     assert volume(again.cavities[0], scene.x) == pytest.approx(volume(mesh, scene.x), rel=1e-12)
 
@@ -73,13 +73,13 @@ def test_a_cup_on_a_ring_on_a_plate_is_one_cavity_with_two_carriers(kit, order):
 def test_the_seal_gap_is_that_of_the_ring_that_opens_first(kit):
     for rise in (3e-5, 6e-5):  # of the ring with the cup on it
         scene, (_, ring, plate) = stack(kit, rise=rise)
-        cavities = detect(scene.walls, scene.x, scene.contacts(), S).cavities
-        assert seal_gaps(scene.walls, scene.contacts(), S, cavities) == pytest.approx([rise])
+        cavities = detect(scene.surface, scene.x, scene.contacts(), S).cavities
+        assert seal_gaps(scene.surface, scene.contacts(), S, cavities) == pytest.approx([rise])
     # Tilted, the ring opens on one side of the plate while the cup stays on it.
     x = scene.x.copy()
-    above = scene.walls.body != plate
+    above = scene.surface.body != plate
     x[above, 2] += 0.01 * (x[above, 0] + 0.02)
-    gone = detect(scene.walls, x, scene.contacts(x), S, previous=cavities)
+    gone = detect(scene.surface, x, scene.contacts(x), S, previous=cavities)
     assert gone.cavities == ()
     assert gone.lost == ((0, Fate.OPEN),)
     assert ring in cavities[0].carriers
@@ -96,7 +96,7 @@ def test_bodies_that_touch_nothing_stay_out_of_the_union(kit):
     contacts = wide.contacts()
     assert groups(contacts, S, (), 5).tolist() == [0, 0, 0, 3, 4]
     assert groups(contacts, 2e-4, (), 5).tolist() == [0, 0, 0, 3, 3]
-    (mesh,) = detect(wide.walls, wide.x, contacts, S, bodies=[0, 1, 2]).cavities
+    (mesh,) = detect(wide.surface, wide.x, contacts, S, bodies=[0, 1, 2]).cavities
     assert groups(wide.contacts(wide.moved(2, (0, 0, -1))), S, (), 5).tolist() == [0, 0, 2, 3, 4]
     apart = wide.contacts(wide.moved(2, (0.0, 0.0, -1.0)))
     assert groups(apart, S, (mesh,), 5).tolist() == [0, 0, 0, 3, 4]
@@ -107,12 +107,12 @@ def test_a_change_in_one_group_leaves_the_mesh_of_another_as_it_is(kit):
     aside = np.array([0.2, 0.0, 0.0])
     scene = kit.scene((cup, t), (block, u), (cup + aside, t), (block + aside, u))
     trees = [build_tree(scene.x[scene.part(b)], s.triangles) for b, s in enumerate(scene.surfaces)]
-    keeper = CavityKeeper(
-        scene.walls, trees, np.array([1.0, 0.0, 1.0, 0.0]), S, Ring.OUTER, 0.005, False,
-        lp.Atmosphere(), [None] * 4, lp.Breath(),
+    keeper = CavitySet(
+        scene.surface, trees, np.array([1.0, 0.0, 1.0, 0.0]), S, SealBoundary.OUTER, 0.005, False,
+        lp.Atmosphere(), [None] * 4, lp.AirExchange(),
     )  # fmt: skip
     elastic = np.zeros((4, 2))
-    book, remeshed = keeper.update(AirBook(), scene.x, scene.contacts(), 0.0, 0.01, elastic)
+    book, remeshed = keeper.update(AirLedger(), scene.x, scene.contacts(), 0.0, 0.01, elastic)
     assert remeshed
     assert [c.id for c in book.cavities] == [0, 1]
     same, remeshed = keeper.update(book, scene.x, scene.contacts(), 0.0, 0.01, elastic)
@@ -137,9 +137,9 @@ def cup_on_ring(foot: float, speed: float = 10e-3):
         lp.Material(4e6, 0.45), 0.02, name="cup", position=(0.0, 0.0, high + 0.4e-3),
     )  # fmt: skip
     ring = revolved([(6e-3, 0.0), (foot, 0.0), (0.025, high), (6e-3, high)])
-    world.watch("ring", world.add_rigid(ring, 0.05, name="ring"))
+    world.add_probe("ring", world.add_rigid(ring, 0.05, name="ring"))
     world.add_rigid(lp.shapes.box(0.08, 0.08, 0.01), 1.0, name="plate", fixed=True)
-    world.drive(
+    world.prescribe_motion(
         cup["top"],
         lp.motion.path([(0.0, 0.0), (0.2, down), (0.3, down), (1.8, down + 1.5 * speed)]),
     )
@@ -163,10 +163,10 @@ def run_until_released(world, most: float = 1.8):
 
 def test_on_a_wide_foot_the_cup_lets_go_of_the_ring():
     reports, _ = run_until_released(cup_on_ring(foot=0.025))
-    peak = max(r.drives["cup"][2] for r in reports)
+    peak = max(r.reactions["cup"][2] for r in reports)
     assert peak > 20.0
     assert not reports[-1].cavities
-    assert reports[-1].watched["ring_z"] == pytest.approx(reports[0].watched["ring_z"], abs=2e-5)
+    assert reports[-1].probes["ring_z"] == pytest.approx(reports[0].probes["ring_z"], abs=2e-5)
 
 
 def test_on_a_narrow_foot_the_ring_comes_off_the_plate():
@@ -176,8 +176,8 @@ def test_on_a_narrow_foot_the_ring_comes_off_the_plate():
     suction = 101325.0 - held[-1].cavities[0].pressure
     foot = 0.5 * SECTORS * np.sin(2.0 * np.pi / SECTORS) * 0.009**2
     expected = (0.02 + 0.05) * 9.81 + suction * foot
-    assert held[-1].drives["cup"][2] == pytest.approx(expected, rel=0.02)
-    assert held[-1].watched["ring_z"] > reports[0].watched["ring_z"] + 1e-5
+    assert held[-1].reactions["cup"][2] == pytest.approx(expected, rel=0.02)
+    assert held[-1].probes["ring_z"] > reports[0].probes["ring_z"] + 1e-5
 
 
 def box_with_tunnel() -> RigidShape:
@@ -203,8 +203,8 @@ def lift_by(cups):
             lp.Material(4e6, 0.45), 0.02, name=f"cup {number}", position=(x, 0.0, 0.4e-3),
         )  # fmt: skip
         stations = [(0.0, 0.0), (0.2, down), (0.3, down), (0.6, down + 6e-3), (0.7, down + 6e-3)]
-        world.drive(cup["top"], lp.motion.path(stations))
-    world.watch("box", world.add_rigid(box_with_tunnel(), 0.1, name="box"))
+        world.prescribe_motion(cup["top"], lp.motion.path(stations))
+    world.add_probe("box", world.add_rigid(box_with_tunnel(), 0.1, name="box"))
     world.add_rigid(
         lp.shapes.box(0.12, 0.08, 0.01), 1.0, name="plate", fixed=True, position=(0, 0, -0.02)
     )
@@ -219,8 +219,8 @@ def test_a_tunnel_is_closed_by_a_cup_on_each_hole():
     (trapped,) = simulation._air.cavities
     assert trapped.mesh.carriers == (0, 1)
     assert {len(r.cavities) for r in reports if r.time > 0.1} == {1}
-    assert reports[-1].watched["box_z"] > reports[0].watched["box_z"] + 4e-3
-    for drive in reports[-1].drives.values():  # each carries a cup and half of the box
+    assert reports[-1].probes["box_z"] > reports[0].probes["box_z"] + 4e-3
+    for drive in reports[-1].reactions.values():  # each carries a cup and half of the box
         assert drive[2] == pytest.approx((0.02 + 0.05) * 9.81, rel=0.01)
     assert max(r.air_error for r in reports) <= 1e-9
 
@@ -228,8 +228,8 @@ def test_a_tunnel_is_closed_by_a_cup_on_each_hole():
 def test_a_tunnel_with_an_open_hole_holds_nothing():
     _, reports = lift_by((-0.022,))
     assert not any(r.cavities for r in reports)
-    assert reports[-1].watched["box_z"] == pytest.approx(reports[0].watched["box_z"], abs=1e-5)
-    assert reports[-1].drives["cup 0"][2] == pytest.approx(0.02 * 9.81, rel=0.02)
+    assert reports[-1].probes["box_z"] == pytest.approx(reports[0].probes["box_z"], abs=1e-5)
+    assert reports[-1].reactions["cup 0"][2] == pytest.approx(0.02 * 9.81, rel=0.02)
 
 
 def as_body(solid: Manifold, finest: float | None):
@@ -263,7 +263,7 @@ def test_three_bodies_that_meet_in_points_enclose_the_exact_volume(kit, order, f
     for gap in (0.0, 2e-5):
         bodies = tub_in_halves(finest, gap)
         scene = kit.scene(*(bodies[i] for i in order))
-        (mesh,) = detect(scene.walls, scene.x, scene.contacts(), S).cavities
+        (mesh,) = detect(scene.surface, scene.x, scene.contacts(), S).cavities
         assert_closed(mesh)
         assert set(mesh.body) == {0, 1, 2}
         inside = (0.02 + gap) * 0.02 * (0.01 + gap)
@@ -275,7 +275,7 @@ def test_three_bodies_that_meet_in_points_enclose_the_exact_volume(kit, order, f
     tilted = scene.x.copy()
     lid = scene.part(order.index(2))
     tilted[lid, 2] += 0.02 * (tilted[lid, 0] + 0.015)
-    assert detect(scene.walls, tilted, scene.contacts(tilted), S).cavities == ()
+    assert detect(scene.surface, tilted, scene.contacts(tilted), S).cavities == ()
 
 
 def test_four_quarters_under_a_lid(kit):
@@ -288,7 +288,7 @@ def test_four_quarters_under_a_lid(kit):
         bodies.append(as_body(quarter, None))
     bodies.append(as_body(Manifold.cube((0.03, 0.03, 0.005)).translate((-0.015, -0.015, 0)), None))
     scene = kit.scene(*bodies)
-    (mesh,) = detect(scene.walls, scene.x, scene.contacts(), S).cavities
+    (mesh,) = detect(scene.surface, scene.x, scene.contacts(), S).cavities
     assert_closed(mesh)
     assert set(mesh.body) == {0, 1, 2, 3, 4}
     assert volume(mesh, scene.x) == pytest.approx(4e-6, rel=5e-4)
@@ -300,7 +300,7 @@ def test_from_the_wall_of_a_hole_a_strip_leads_over_its_rim_to_the_seal_line(kit
     hole -= Manifold.cube((0.016, 0.016, 0.02), True)
     lid = Manifold.cube((0.03, 0.03, 0.005)).translate((-0.015, -0.015, 0.0))
     scene = kit.scene(as_body(lid, 6e-3), as_body(hole, None))
-    (mesh,) = detect(scene.walls, scene.x, scene.contacts(), S).cavities
+    (mesh,) = detect(scene.surface, scene.x, scene.contacts(), S).cavities
     assert mesh.carriers == (0,)
     assert_closed(mesh)
     assert volume(mesh, scene.x) == pytest.approx(0.016 * 0.016 * 0.01, rel=1e-9)

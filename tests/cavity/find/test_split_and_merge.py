@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import limpet as lp
-from limpet.cavity.cavity_set import CavityKeeper
+from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.find.union_search import detect
 from limpet.cavity.gas.atmosphere import Gas
-from limpet.cavity.gas.ledger import AirBook, Trapped
+from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.mesh import volume
-from limpet.cavity.seal.boundary import Ring
+from limpet.cavity.seal.boundary import SealBoundary
 from limpet.engine.simulation import Simulation
 from limpet.geometry.bvh import build_tree
 from limpet.geometry.shape import SoftShape, boundary
@@ -61,7 +61,7 @@ def pressed(shape, stations, overpressure=0.0, settings=None):
         shape, lp.Material(1e6, 0.3), 0.003, name="body", position=(0.0, 0.0, 0.02 * MM)
     )
     world.add_rigid(lp.shapes.box(0.06, 0.06, 0.01), 1.0, name="plate", fixed=True)
-    world.drive(body["top"], lp.motion.path([(t, z * MM) for t, z in stations]))
+    world.prescribe_motion(body["top"], lp.motion.path([(t, z * MM) for t, z in stations]))
     reports = list(Simulation(world, settings=settings).run(stations[-1][0]))
     assert all(r.converged for r in reports)
     assert max(r.air_error for r in reports) <= RTOL
@@ -104,8 +104,8 @@ def test_a_cavity_flattened_to_nothing_keeps_its_pull_and_comes_back(every_step)
     stations = [
         (0.0, 0.0), (0.1, -0.6), (0.2, 0.1), (0.22, 0.1), (0.32, -0.6), (0.34, -0.6), (0.45, 1.0),
     ]  # fmt: skip
-    reports = pressed(dimpled(), stations, settings=Settings(union_every_step=every_step))
-    pull = np.array([r.drives["body"][2] for r in reports])
+    reports = pressed(dimpled(), stations, settings=Settings(search_every_step=every_step))
+    pull = np.array([r.reactions["body"][2] for r in reports])
     held = [r for r in reports if r.cavities]
     assert {c.id for r in held for c in r.cavities} == {0}
     assert min(r.cavities[0].volume for r in held) < 1e-12  # [m^3], pressed flat
@@ -113,7 +113,7 @@ def test_a_cavity_flattened_to_nothing_keeps_its_pull_and_comes_back(every_step)
     at = min(reports, key=lambda r: abs(r.time - 0.22))
     assert at.cavities[0].volume < 1e-12
     assert at.cavities[0].pressure < 20e3
-    assert at.drives["body"][2] > 8.0
+    assert at.reactions["body"][2] > 8.0
     # Pulled off in the end, it first gets a volume again, then lets go.
     assert max(r.cavities[0].volume for r in held if r.time > 0.34) > 2e-9
     assert pull[-30:].max() > 15.0
@@ -124,17 +124,17 @@ def test_a_cavity_flattened_to_nothing_keeps_its_pull_and_comes_back(every_step)
 def test_a_cavity_that_closes_round_a_pocket_traps_air_and_adds_the_pockets(kit):
     # Of a dimple that is split by a ridge only one half is known: the other one was open till now.
     scene, _, y = kit.bellows()
-    left, _ = detect(scene.walls, y, scene.contacts(y), 1e-4).cavities
+    left, _ = detect(scene.surface, y, scene.contacts(y), 1e-4).cavities
     trees = [build_tree(scene.x[scene.part(b)], s.triangles) for b, s in enumerate(scene.surfaces)]
     air = lp.Atmosphere()
-    keeper = CavityKeeper(
-        scene.walls, trees, np.array([1.0, 0.0]), 1e-4, Ring.OUTER, 0.005, False, air,
-        [None, None], lp.Breath(),
+    keeper = CavitySet(
+        scene.surface, trees, np.array([1.0, 0.0]), 1e-4, SealBoundary.OUTER, 0.005, False, air,
+        [None, None], lp.AirExchange(),
     )  # fmt: skip
     for pocket in (1e-7, 5e-5):  # [mol]
         gas = Gas(pocket, air.constant, air.exponent)
-        known = Trapped(id=7, mesh=left, gas=gas, pressure=air.pressure)
-        book = AirBook(cavities=(known,), next_id=8, created=pocket)
+        known = Cavity(id=7, mesh=left, gas=gas, pressure=air.pressure)
+        book = AirLedger(cavities=(known,), next_id=8, created=pocket)
         after, _ = keeper.update(book, scene.x, scene.contacts(), 0.0, 0.01, np.zeros((2, 2)))
         (c,) = after.cavities
         new = volume(c.mesh, scene.x) - volume(left, scene.x)

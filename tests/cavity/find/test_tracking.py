@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.cavity.find.tracking import Air, add_air, links
+from limpet.cavity.find.tracking import AirShare, add_air, links
 from limpet.cavity.find.union_search import detect
 from limpet.cavity.gas.atmosphere import GAS_CONSTANT
 from limpet.cavity.mesh import volume
 
 ATMOSPHERE, ROOM = 101325.0, 293.15  # [Pa], [K]
-NO_AIR = Air(np.empty(0, dtype=np.int64), np.empty(0), 0)
+NO_AIR = AirShare(np.empty(0, dtype=np.int64), np.empty(0), 0)
 
 
 def carry_air(before, link, volumes, trapped):
@@ -31,7 +31,7 @@ def follow(old, before, new, x):
 
 
 def air(*amounts):
-    return Air(np.arange(len(amounts)), np.array(amounts, dtype=float), len(amounts))
+    return AirShare(np.arange(len(amounts)), np.array(amounts, dtype=float), len(amounts))
 
 
 @st.composite
@@ -85,7 +85,7 @@ def test_a_flattened_split_shares_equally():
 
 def test_a_new_cavity_traps_air_and_keeps_it_through_remeshing(kit):
     scene = kit.scene(kit.cup(), kit.block(5))
-    first = detect(scene.walls, scene.x, scene.contacts(), 1e-4).cavities
+    first = detect(scene.surface, scene.x, scene.contacts(), 1e-4).cavities
     start, ledger = follow((), NO_AIR, first, scene.x)
     expected = ATMOSPHERE * volume(first[0], scene.x) / (GAS_CONSTANT * ROOM)
     assert start.amount == pytest.approx([expected])
@@ -93,7 +93,7 @@ def test_a_new_cavity_traps_air_and_keeps_it_through_remeshing(kit):
     # Squeeze the dome: the volume shrinks, the air stays.
     x = scene.x.copy()
     x[:33, 2] *= 0.6
-    second = detect(scene.walls, x, scene.contacts(x), 1e-4, previous=first).cavities
+    second = detect(scene.surface, x, scene.contacts(x), 1e-4, previous=first).cavities
     assert volume(second[0], x) < 0.8 * volume(first[0], scene.x)
     after, ledger = follow(first, start, second, x)
     assert after.amount == pytest.approx(start.amount, rel=1e-15)
@@ -108,8 +108,8 @@ def test_a_new_cavity_traps_air_and_keeps_it_through_remeshing(kit):
 
 def test_meshes_that_split_and_merge_carry_their_air(kit):
     scene, whole, split = kit.bellows()
-    one = detect(scene.walls, whole, scene.contacts(whole), 1e-4).cavities
-    two = detect(scene.walls, split, scene.contacts(split), 1e-4).cavities
+    one = detect(scene.surface, whole, scene.contacts(whole), 1e-4).cavities
+    two = detect(scene.surface, split, scene.contacts(split), 1e-4).cavities
     assert (len(one), len(two)) == (1, 2)
     assert links(one, two, split).tolist() == [[True, True]]
     start, _ = follow((), NO_AIR, one, whole)
@@ -123,16 +123,16 @@ def test_meshes_that_split_and_merge_carry_their_air(kit):
 
 def test_a_known_cavity_stays_whole_when_its_middle_touches(kit):
     scene, whole, split = kit.bellows()
-    one = detect(scene.walls, whole, scene.contacts(whole), 1e-4).cavities
-    still = detect(scene.walls, split, scene.contacts(split), 1e-4, previous=one)
+    one = detect(scene.surface, whole, scene.contacts(whole), 1e-4).cavities
+    still = detect(scene.surface, split, scene.contacts(split), 1e-4, previous=one)
     assert len(still.cavities) == 1
     assert still.unions == 1
 
 
 def test_two_known_cavities_that_meet_become_one(kit):
     scene, whole, split = kit.bellows()
-    two = detect(scene.walls, split, scene.contacts(split), 1e-4).cavities
-    merged = detect(scene.walls, whole, scene.contacts(whole), 1e-4, previous=two)
+    two = detect(scene.surface, split, scene.contacts(split), 1e-4).cavities
+    merged = detect(scene.surface, whole, scene.contacts(whole), 1e-4, previous=two)
     assert len(merged.cavities) == 1
     assert merged.lost == ()
     assert links(two, merged.cavities, whole).all()
@@ -140,13 +140,13 @@ def test_two_known_cavities_that_meet_become_one(kit):
 
 def test_without_common_vertices_the_centre_decides(kit):
     scene = kit.scene(kit.cup(), kit.block(20))
-    cup = detect(scene.walls, scene.x, scene.contacts(), 1e-4).cavities
+    cup = detect(scene.surface, scene.x, scene.contacts(), 1e-4).cavities
     (mesh,) = cup
     # The same cavity as the block would carry it.
     block = np.flatnonzero(np.hypot(scene.x[:, 0], scene.x[:, 1]) < 0.01)
-    block = block[(block >= scene.walls.offset[1]) & (scene.x[block, 2] == 0.0)]
+    block = block[(block >= scene.surface.offset[1]) & (scene.x[block, 2] == 0.0)]
     seen_by_block = replace(mesh, rings=np.array([[1, 0]]), interior=block, core=block)
     assert links([seen_by_block], cup, scene.x).all()
     # Elsewhere: nothing is shared and the old centre is not inside.
-    corner = np.full_like(mesh.vertices, scene.walls.offset[1])
+    corner = np.full_like(mesh.vertices, scene.surface.offset[1])
     assert not links([replace(seen_by_block, vertices=corner)], cup, scene.x).any()

@@ -7,14 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from limpet.cavity.find.union_search import Fate, detect, seal_gaps, seal_necks
+from limpet.cavity.find.union_search import Fate, bottlenecks, detect, seal_gaps
 from limpet.cavity.mesh import areas, positions, volume, volume_and_gradient
-from limpet.cavity.seal.boundary import Ring
-from limpet.cavity.seal.proximity import nearness
+from limpet.cavity.seal.boundary import SealBoundary
+from limpet.cavity.seal.proximity import vertex_proximity
 from limpet.geometry.bvh import build_tree
 
 S = 1e-4
-PLACED = [Ring.OUTER, Ring.INNER, Ring.MIDDLE, 0.3]  # models that say where the pressure ends
+PLACED = [
+    SealBoundary.OUTER,
+    SealBoundary.INNER,
+    SealBoundary.MIDDLE,
+    0.3,
+]  # models that say where the pressure ends
 
 
 def polygonal_volume(kit, sectors=16):
@@ -30,9 +35,9 @@ def polygonal_volume(kit, sectors=16):
     return total
 
 
-def found(scene, x=None, sealing=S, ring=Ring.OUTER, **more):
+def found(scene, x=None, sealing_distance=S, ring=SealBoundary.OUTER, **more):
     x = scene.x if x is None else x
-    return detect(scene.walls, x, scene.contacts(x), sealing, ring, **more)
+    return detect(scene.surface, x, scene.contacts(x), sealing_distance, ring, **more)
 
 
 def assert_closed(mesh, x):
@@ -85,14 +90,16 @@ def test_a_cup_far_away_needs_no_union(kit):
 
 
 @pytest.mark.parametrize("ring", PLACED)
-@pytest.mark.parametrize("sealing", [1e-5, 5e-5, 3e-4])
-def test_the_sealing_distance_moves_nothing(kit, ring, sealing):
+@pytest.mark.parametrize("sealing_distance", [1e-5, 5e-5, 3e-4])
+def test_the_sealing_distance_moves_nothing(kit, ring, sealing_distance):
     # A shallow lip, so that the gap reaches the sealing distance only millimetres inside the ring.
     profile = kit.CUP.copy()
     profile[3] = 0.0135, 0.0004
     profile[2] = 0.011, 0.0009
     scene = kit.scene(kit.cup(profile), kit.block(20))
-    one, other = (found(scene, sealing=s, ring=ring).cavities for s in (S, sealing))
+    one, other = (
+        found(scene, sealing_distance=s, ring=ring).cavities for s in (S, sealing_distance)
+    )
     assert len(one) == len(other) == 1
     g = [kit.gradient(m[0], scene.x) for m in (one, other)]
     assert volume(other[0], scene.x) == pytest.approx(volume(one[0], scene.x), rel=1e-10)
@@ -106,9 +113,9 @@ def test_the_sealing_distance_moves_nothing(kit, ring, sealing):
 def test_without_a_touching_ring_all_closed_vertices_seal(kit):
     scene = kit.scene(kit.cup(), kit.block())
     x = scene.moved(0, (0, 0, 5e-5))
-    assert found(scene, x, sealing=3e-5).cavities == ()
-    for sealing in (6e-5, S, 3e-4):
-        (mesh,) = found(scene, x, sealing=sealing).cavities
+    assert found(scene, x, sealing_distance=3e-5).cavities == ()
+    for sealing_distance in (6e-5, S, 3e-4):
+        (mesh,) = found(scene, x, sealing_distance=sealing_distance).cavities
         expected = polygonal_volume(kit) + 5e-5 * kit.polygon(0.017)
         assert volume(mesh, x) == pytest.approx(expected, rel=1e-10)
 
@@ -124,11 +131,15 @@ def test_the_ring_model_says_where_the_pressure_ends(kit):
         assert volume(mesh, scene.x) == pytest.approx(polygonal_volume(kit), rel=1e-12)
         assert_closed(mesh, scene.x)
     outer, inner = kit.polygon(0.017), kit.polygon(0.015)
-    assert lift[Ring.OUTER] == pytest.approx(outer, rel=1e-12)
-    assert lift[Ring.INNER] == pytest.approx(inner, rel=1e-12)
-    assert lift[Ring.MIDDLE] == pytest.approx((outer + inner) / 2, rel=1e-12)
+    assert lift[SealBoundary.OUTER] == pytest.approx(outer, rel=1e-12)
+    assert lift[SealBoundary.INNER] == pytest.approx(inner, rel=1e-12)
+    assert lift[SealBoundary.MIDDLE] == pytest.approx((outer + inner) / 2, rel=1e-12)
     assert lift[0.3] == pytest.approx(0.3 * outer + 0.7 * inner, rel=1e-12)
-    for share, ring in ((1.0, Ring.OUTER), (0.0, Ring.INNER), (0.5, Ring.MIDDLE)):
+    for share, ring in (
+        (1.0, SealBoundary.OUTER),
+        (0.0, SealBoundary.INNER),
+        (0.5, SealBoundary.MIDDLE),
+    ):
         (mesh,) = found(scene, ring=share).cavities
         assert kit.gradient(mesh, scene.x)[scene.part(0)].sum(axis=0)[2] == lift[ring]
 
@@ -136,10 +147,12 @@ def test_the_ring_model_says_where_the_pressure_ends(kit):
 def test_with_history_the_mesh_ends_where_the_union_cut(kit):
     # Between the innermost vertices that are closed and the next ones, as deep as these are high.
     scene = kit.scene(kit.cup(), kit.block(20))
-    for sealing in (5e-5, 1e-4, 3e-4):
-        (mesh,) = found(scene, sealing=sealing, ring=Ring.HISTORY).cavities
+    for sealing_distance in (5e-5, 1e-4, 3e-4):
+        (mesh,) = found(
+            scene, sealing_distance=sealing_distance, ring=SealBoundary.HISTORY
+        ).cavities
         assert_closed(mesh, scene.x)
-        radius = 0.015 - 1e-3 * sealing / (1.5e-3 + sealing)
+        radius = 0.015 - 1e-3 * sealing_distance / (1.5e-3 + sealing_distance)
         lift = kit.gradient(mesh, scene.x)[scene.part(0)].sum(axis=0)[2]
         assert lift == pytest.approx(kit.polygon(radius), rel=1e-3)
 
@@ -149,7 +162,7 @@ def test_a_lifted_outer_edge_moves_the_seal_line_inward(kit):
     before = found(scene).cavities
     x = scene.x.copy()
     rim = np.flatnonzero((np.hypot(x[:, 0], x[:, 1]) > 0.0165) & (x[:, 2] == 0) & (x[:, 0] > 0.016))
-    rim = rim[rim < scene.walls.offset[1]]
+    rim = rim[rim < scene.surface.offset[1]]
     x[rim, 2] += 5e-4
     new, remeshed = found(scene, x), found(scene, x, previous=before)
     assert remeshed.unions == 1
@@ -173,7 +186,7 @@ def test_a_known_cavity_is_remeshed_by_one_union(kit):
     assert volume(one, scene.x) == pytest.approx(volume(other, scene.x), rel=1e-14)
 
 
-@pytest.mark.parametrize("ring", list(Ring))
+@pytest.mark.parametrize("ring", list(SealBoundary))
 @pytest.mark.parametrize("height", [0.0, 3e-5])
 def test_a_flattened_cavity_lives_on_until_its_ring_opens(kit, ring, height):
     scene = kit.scene(kit.cup(), kit.block())
@@ -185,7 +198,7 @@ def test_a_flattened_cavity_lives_on_until_its_ring_opens(kit, ring, height):
     assert flat.lost == ()
     lifts = [kit.gradient(m[0], x)[:98].sum(axis=0)[2] for m in (before, flat.cavities)]
     assert lifts[1] == pytest.approx(lifts[0], rel=1e-9)
-    assert seal_gaps(scene.walls, scene.contacts(x), S, flat.cavities)[0] < S
+    assert seal_gaps(scene.surface, scene.contacts(x), S, flat.cavities)[0] < S
     # Nobody knew it: then a flat contact is no cavity.
     if height == 0.0:
         assert found(scene, x, ring=ring).cavities == ()
@@ -200,13 +213,17 @@ def test_a_flattened_cavity_lives_on_until_its_ring_opens(kit, ring, height):
 def test_the_seal_gap_is_the_worst_of_the_best_paths(kit):
     scene = kit.scene(kit.cup(), kit.block())
     cavities = found(scene).cavities
-    assert seal_gaps(scene.walls, scene.contacts(), S, cavities)[0] == pytest.approx(0.0, abs=1e-12)
+    assert seal_gaps(scene.surface, scene.contacts(), S, cavities)[0] == pytest.approx(
+        0.0, abs=1e-12
+    )
     x = scene.x.copy()
     radius, angle = np.hypot(x[:98, 0], x[:98, 1]), np.arctan2(x[:98, 1], x[:98, 0])
     for r, gap in ((0.015, 6e-5), (0.016, 2e-5), (0.017, 4e-5)):
         x[:98][(np.abs(radius - r) < 1e-6) & (np.abs(angle) < 0.1) & (x[:98, 2] < 1e-6), 2] = gap
-    assert seal_gaps(scene.walls, scene.contacts(x), S, cavities)[0] == pytest.approx(2e-5)
-    ((gap, neck),) = seal_necks(scene.walls, nearness(scene.contacts(x), scene.walls), S, cavities)
+    assert seal_gaps(scene.surface, scene.contacts(x), S, cavities)[0] == pytest.approx(2e-5)
+    ((gap, neck),) = bottlenecks(
+        scene.surface, vertex_proximity(scene.contacts(x), scene.surface), S, cavities
+    )
     assert x[neck] == pytest.approx([0.016, 0.0, gap])  # that is where it would open
 
 
@@ -241,7 +258,7 @@ def test_two_dimples_are_two_cavities_and_a_new_one_is_found_beside_a_known_one(
         assert_closed(mesh, scene.x)
 
 
-@pytest.mark.parametrize("ring", list(Ring))
+@pytest.mark.parametrize("ring", list(SealBoundary))
 def test_a_ring_shaped_cavity_round_a_post(kit, ring):
     profile = kit.CUP.copy()
     profile[:3] = (0.0, 5e-3), (5.5e-3, 5e-3), (0.011, 4e-3)
@@ -256,9 +273,9 @@ def test_a_ring_shaped_cavity_round_a_post(kit, ring):
     dome = volume(found(empty).cavities[0], empty.x)
     # The post's foot is one cell of 1 mm wider than its top of 4 mm: a frustum-like solid.
     post = volume_of_post(block)
-    if ring is not Ring.INNER:
+    if ring is not SealBoundary.INNER:
         assert volume(mesh, scene.x) == pytest.approx(
-            dome - post, rel=1e-3 if ring is Ring.OUTER else 0.05
+            dome - post, rel=1e-3 if ring is SealBoundary.OUTER else 0.05
         )
     else:
         # The apex touches the post: with a dry ring the pressure ends round it.
@@ -283,7 +300,7 @@ def test_the_body_with_the_hole_bears_the_ring_when_the_other_is_flat(kit):
     (mesh,) = found(scene).cavities
     assert mesh.carriers == (1,)
     assert_closed(mesh, scene.x)
-    volumes = [volume(found(scene, sealing=s).cavities[0], scene.x) for s in (1e-5, 3e-4)]
+    volumes = [volume(found(scene, sealing_distance=s).cavities[0], scene.x) for s in (1e-5, 3e-4)]
     assert volumes[0] == pytest.approx(volumes[1], rel=1e-9)
 
 
@@ -340,7 +357,7 @@ def test_on_a_cylinder_the_sealing_distance_hardly_matters(kit, radius):
     x = scene.x.copy()
     cup = x[scene.part(0)]
     cup[:, 2] += height(cup[:, 0], cup[:, 1])
-    results = [found(scene, x, sealing=s) for s in (1e-4, 2e-4, 4e-4)]
+    results = [found(scene, x, sealing_distance=s) for s in (1e-4, 2e-4, 4e-4)]
     assert all(len(r.cavities) == 1 for r in results)
     volumes = [volume(r.cavities[0], x) for r in results]
     lifts = [kit.gradient(r.cavities[0], x)[scene.part(0)].sum(axis=0)[2] for r in results]

@@ -8,7 +8,7 @@ from tests.solver.conftest import P_ATM, check_laws, contact_problem, random_pro
 
 from limpet.cavity.gas import regulated
 from limpet.errors import LimpetError
-from limpet.solver.gauss_seidel import SweepSettings, solve_by_sweeps
+from limpet.solver.gauss_seidel import GaussSeidelSettings, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
 from limpet.solver.problem import CONTACT, GAS, REGULATED, Problem
 
@@ -19,14 +19,16 @@ def with_regulator(problem, target):
     kind[-1], data[-1] = REGULATED, 0.0
     data[-1, :2] = target, P_ATM
     p = problem
-    return Problem(p.w, p.give, p.free, kind, p.start, data, p.h)
+    return Problem(p.w, p.regularisation, p.free, kind, p.start, data, p.h)
 
 
 def without(problem, lam):
     """The rows before the last as a problem of their own, the last one's multiplier given."""
     p, n = problem, len(problem.free) - 1
     free = p.free[:n] + p.w[:n, n] * lam[n]
-    return Problem(p.w[:n, :n], p.give[:n], free, p.kind[:-1], p.start[:-1], p.data[:-1], p.h)
+    return Problem(
+        p.w[:n, :n], p.regularisation[:n], free, p.kind[:-1], p.start[:-1], p.data[:-1], p.h
+    )
 
 
 def test_the_map_vanishes_at_the_target_and_has_slope_one():
@@ -44,7 +46,7 @@ def test_contacts_and_gas_answer_to_the_pressure_that_is_imposed(seed, solve):
     if solve == "newton":
         solution = solve_by_newton(problem, guess, NewtonSettings())
     else:
-        solution = solve_by_sweeps(problem, guess, SweepSettings(tolerance=1e-10))
+        solution = solve_by_sweeps(problem, guess, GaussSeidelSettings(tolerance=1e-10))
     assert solution.converged
     lam = solution.multipliers
     assert lam[-1] == pytest.approx(9e4 - P_ATM, rel=1e-9)
@@ -55,8 +57,8 @@ def test_contacts_and_gas_answer_to_the_pressure_that_is_imposed(seed, solve):
 def test_over_relaxed_sweeps_find_the_same_solution(relaxation):
     problem = with_regulator(random_problem(np.random.default_rng(3), 8, cavities=2), 8e4)
     guess = np.zeros(len(problem.free))
-    plain = solve_by_sweeps(problem, guess, SweepSettings(tolerance=1e-11))
-    relaxed = solve_by_sweeps(problem, guess, SweepSettings(1e-11, relaxation=relaxation))
+    plain = solve_by_sweeps(problem, guess, GaussSeidelSettings(tolerance=1e-11))
+    relaxed = solve_by_sweeps(problem, guess, GaussSeidelSettings(1e-11, relaxation=relaxation))
     assert plain.converged
     assert relaxed.converged
     scale = np.abs(plain.multipliers)
@@ -73,7 +75,7 @@ def test_over_relaxation_takes_fewer_sweeps_along_a_chain():
     problem = contact_problem(np.kron(chain, np.eye(3)), free, mu=0.0)
     counts = []
     for relaxation in (1.0, 1.7):
-        settings = SweepSettings(1e-9, relaxation=relaxation)
+        settings = GaussSeidelSettings(1e-9, relaxation=relaxation)
         solution = solve_by_sweeps(problem, np.zeros(3 * n), settings)
         assert solution.converged
         np.testing.assert_allclose(chain @ solution.multipliers[::3], 0.1, atol=1e-6)
@@ -84,4 +86,4 @@ def test_over_relaxation_takes_fewer_sweeps_along_a_chain():
 @pytest.mark.parametrize("relaxation", [0.0, 2.0, -1.0, float("nan")])
 def test_relaxation_lies_between_0_and_2(relaxation):
     with pytest.raises(LimpetError, match="expected above 0 and below 2"):
-        SweepSettings(relaxation=relaxation)
+        GaussSeidelSettings(relaxation=relaxation)

@@ -9,8 +9,8 @@ from scipy.optimize import brentq
 from tests.engine.test_piston import DEPTH, OUTLINE, RECESS, SEALING, bell
 
 import limpet as lp
-from limpet.cavity.gas.network import Hose, after, from_cup
-from limpet.cavity.gas.vacuum_line import Flow, Line, Pump, Regulator, Valve
+from limpet.cavity.gas.network import HoseState, after, flow_from_cup
+from limpet.cavity.gas.vacuum_line import Flow, Hose, Pump, Regulator, Valve
 
 AIR = lp.Atmosphere()
 P0, RT = AIR.pressure, AIR.rt
@@ -19,16 +19,16 @@ VOLUME = RECESS**2 * DEPTH + OUTLINE**2 * GAP
 PUMP = Pump(free_flow=2e-6, end_vacuum=60e3)
 
 
-def gripper(source, duration, *, h=0.01, line=None, valve=None, breath=None, gap=GAP, **others):
+def gripper(source, duration, *, h=0.01, hose=None, valve=None, breath=None, gap=GAP, **others):
     """Reports of a bell that stands still over a block, on a line."""
     world = lp.World(**others)
     world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="block", fixed=True)
     cup = world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, gap))
-    world.hold(cup)
-    world.connect(cup, source, line=line, valve=valve)
+    world.fix(cup)
+    world.connect(cup, source, hose=hose, valve=valve)
     if breath is not None:
-        world.breathe(cup, breath)
-    sim = lp.Simulation(world, h=h, settings=lp.Settings(sealing=SEALING))
+        world.set_air_exchange(cup, breath)
+    sim = lp.Simulation(world, h=h, settings=lp.Settings(sealing_distance=SEALING))
     reports = list(sim.run(duration))
     assert all(r.converged and r.air_error < 1e-9 for r in reports)
     assert all(c.gas_residual < 1e-9 for r in reports for c in r.cavities)
@@ -47,13 +47,13 @@ def test_a_regulator_imposes_its_vacuum_whatever_the_step(h):
     for r in reports:
         vacuum = 20e3 * min(1.0, r.time / 0.1)
         assert P0 - r.cavities[0].pressure == pytest.approx(vacuum, abs=1e-6)
-        assert r.drives["bell"][2] == pytest.approx(0.981 + vacuum * OUTLINE**2, abs=1e-6)
+        assert r.reactions["bell"][2] == pytest.approx(0.981 + vacuum * OUTLINE**2, abs=1e-6)
         assert r.cavities[0].air == pytest.approx((P0 - vacuum) * VOLUME / RT, rel=1e-9)
-        g = r.grippers["bell"]
+        g = r.vacuum_sensors["bell"]
         assert g.vacuum == pytest.approx(vacuum, abs=1e-6)
         assert g.sealed
         assert g.present == (vacuum > 10e3 - 1e-6)
-    drawn = sum(r.grippers["bell"].flow for r in reports) * h * P0 / RT
+    drawn = sum(r.vacuum_sensors["bell"].flow for r in reports) * h * P0 / RT
     assert drawn == pytest.approx(20e3 * VOLUME / RT, rel=1e-9)
 
 
@@ -82,27 +82,27 @@ def test_however_long_the_step_the_pump_stops_at_its_end_vacuum():
 
 
 @pytest.mark.parametrize("h", [0.5, 0.25])
-@pytest.mark.parametrize("line", [None, Line(1e-6, 3e-10), Line(2e-7), Line(0.0, 3e-10)])
-def test_pump_and_leak_balance(h, line):
+@pytest.mark.parametrize("hose", [None, Hose(1e-6, 3e-10), Hose(2e-7), Hose(0.0, 3e-10)])
+def test_pump_and_leak_balance(h, hose):
     """g (P_atm - P) = flow of the pump, through the hose, in closed form."""
     g = 2e-10  # [mol/(s Pa)]
     reports = gripper(
-        PUMP, 60.0 if h == 0.05 else 20.0, h=h, line=line, breath=lp.Breath(conductance=g)
+        PUMP, 60.0 if h == 0.05 else 20.0, h=h, hose=hose, breath=lp.AirExchange(conductance=g)
     )
 
     def surplus(p):  # [mol/s] leaks in more than is taken, cup at p
-        behind = p - g * (P0 - p) / line.conductance if line else p  # the hose's own pressure
+        behind = p - g * (P0 - p) / hose.conductance if hose else p  # the hose's own pressure
         return g * (P0 - p) - rate_of(PUMP, behind)
 
     p = brentq(surplus, P0 - PUMP.end_vacuum, P0)
     last = reports[-1]
     assert P0 - last.cavities[0].pressure == pytest.approx(P0 - p, rel=1e-6)
-    assert last.grippers["bell"].flow == pytest.approx(g * (P0 - p) * RT / P0, rel=1e-6)
+    assert last.vacuum_sensors["bell"].flow == pytest.approx(g * (P0 - p) * RT / P0, rel=1e-6)
 
 
 def test_the_flow_balance_is_the_root_of_a_quadratic():
     g, end = 2e-10, P0 - PUMP.end_vacuum
-    last = gripper(PUMP, 20.0, h=0.25, breath=lp.Breath(conductance=g))[-1]
+    last = gripper(PUMP, 20.0, h=0.25, breath=lp.AirExchange(conductance=g))[-1]
     rate = PUMP.free_flow / (PUMP.end_vacuum * RT)  # rate P (P - end) = g (P_atm - P)
     b = g / rate - end
     p = 0.5 * (-b + np.sqrt(b * b + 4.0 * g * P0 / rate))
@@ -112,20 +112,20 @@ def test_the_flow_balance_is_the_root_of_a_quadratic():
 def test_an_open_cup_takes_the_free_flow():
     reports = gripper(PUMP, 0.1, gap=2e-3)  # further than the sealing distance
     for r in reports:
-        g = r.grippers["bell"]
+        g = r.vacuum_sensors["bell"]
         assert not r.cavities
         assert (g.vacuum, g.sealed, g.present) == (0.0, False, False)
         assert g.flow == pytest.approx(PUMP.free_flow, rel=1e-12)
     (last,) = gripper(Regulator(20e3), 0.01, gap=2e-3)
-    assert last.grippers["bell"].flow is None
+    assert last.vacuum_sensors["bell"].flow is None
 
 
 def test_a_hose_on_an_open_cup_shows_a_vacuum_of_its_own():
-    line = Line(1e-7, 3e-10)
-    g = gripper(PUMP, 3.0, gap=2e-3, line=line)[-1].grippers["bell"]
+    line = Hose(1e-7, 3e-10)
+    g = gripper(PUMP, 3.0, gap=2e-3, hose=line)[-1].vacuum_sensors["bell"]
     p = brentq(lambda p: line.conductance * (P0 - p) - rate_of(PUMP, p), P0 - 60e3, P0)
     assert g.vacuum == pytest.approx(P0 - p, rel=1e-6)
-    g = gripper(Regulator(5e3), 0.1, gap=2e-3, line=line)[-1].grippers["bell"]
+    g = gripper(Regulator(5e3), 0.1, gap=2e-3, hose=line)[-1].vacuum_sensors["bell"]
     assert g.flow == pytest.approx(line.conductance * 5e3 * RT / P0, rel=1e-9)
 
 
@@ -136,8 +136,8 @@ def test_a_valve_shuts_and_vents():
         vacuum = 30e3 if 0.1 - 1e-9 < r.time < 0.5 - 1e-9 else 0.0
         assert P0 - r.cavities[0].pressure == pytest.approx(vacuum, abs=1e-6)
         if 0.3 < r.time < 0.5 - 1e-9:
-            assert r.grippers["bell"].flow == 0.0
-    assert not reports[-1].grippers["bell"].present
+            assert r.vacuum_sensors["bell"].flow == 0.0
+    assert not reports[-1].vacuum_sensors["bell"].present
 
 
 def test_a_shut_hose_and_a_cup_share_their_air():
@@ -148,8 +148,8 @@ def test_a_shut_hose_and_a_cup_share_their_air():
         6.0,
         h=0.02,
         valve=valve,
-        line=Line(VOLUME, 3e-9),
-        breath=lp.Breath(leak=1e-8),
+        hose=Hose(VOLUME, 3e-9),
+        breath=lp.AirExchange(leak=1e-8),
     )
     filling = [r.cavities[0].pressure for r in reports if r.time > 3.0]
     rise = np.diff(filling) / 0.02
@@ -157,12 +157,12 @@ def test_a_shut_hose_and_a_cup_share_their_air():
 
 
 @pytest.mark.parametrize("end", [Flow(), Flow(2e-9, 4e-14), Flow(target=6e4)])
-@pytest.mark.parametrize("line", [Line(), Line(1e-6), Line(0.0, 1e-10), Line(1e-6, 1e-10)])
+@pytest.mark.parametrize("line", [Hose(), Hose(1e-6), Hose(0.0, 1e-10), Hose(1e-6, 1e-10)])
 def test_a_hose_keeps_the_books(line, end):
     """What the elimination says the cup loses is what the hose's own balance gains."""
     h, p = 0.01, 8e4
-    hose = Hose(9e4, 9e4 * line.volume / RT, end=end)
-    flow = from_cup(line, hose, h, RT)
+    hose = HoseState(9e4, 9e4 * line.volume / RT, end=end)
+    flow = flow_from_cup(line, hose, h, RT)
     drawn = 3e-9 if flow.target is not None else h * flow.out(p)
     new = after(line, hose, flow.target or p, drawn, h, RT)
     assert new.air == pytest.approx(new.pressure * line.volume / RT, rel=1e-12, abs=1e-30)
@@ -183,8 +183,8 @@ def test_a_hose_keeps_the_books(line, end):
         (lambda: Valve([(0.0, "open"), (2.0, "closed"), (1.0, "vent")]), "valve times .* rising"),
         (lambda: Valve([(0.0, "ajar")]), "valve has 'ajar' at 0 s: expected one of open, closed"),
         (lambda: Valve([(0.5, "open")]), "begin with its state at 0 s"),
-        (lambda: Line(-1.0), r"line volume = -1 m\^3"),
-        (lambda: Line(0.0, 0.0), r"line conductance = 0 mol/\(s Pa\)"),
+        (lambda: Hose(-1.0), r"line volume = -1 m\^3"),
+        (lambda: Hose(0.0, 0.0), r"line conductance = 0 mol/\(s Pa\)"),
     ],
 )
 def test_wrong_lines_are_refused(build, message):
@@ -219,9 +219,9 @@ def test_a_pump_needs_air_that_keeps_its_temperature_and_a_bare_regulator_not():
     with pytest.raises(lp.LimpetError, match=r"exponent = 1\.4; pumps and hoses need 1"):
         gripper(PUMP, 0.1, atmosphere=adiabatic)
     with pytest.raises(lp.LimpetError, match="pumps and hoses need 1"):
-        gripper(Regulator(1e3), 0.1, line=Line(1e-6), atmosphere=adiabatic)
+        gripper(Regulator(1e3), 0.1, hose=Hose(1e-6), atmosphere=adiabatic)
     last = gripper(Regulator(1e3), 0.1, atmosphere=adiabatic)[-1]
-    assert last.grippers["bell"].vacuum == pytest.approx(1e3, abs=1e-6)
+    assert last.vacuum_sensors["bell"].vacuum == pytest.approx(1e3, abs=1e-6)
 
 
 def test_the_cavity_round_the_port_is_on_the_line():
@@ -231,26 +231,26 @@ def test_the_cavity_round_the_port_is_on_the_line():
         lp.shapes.box(0.2, 0.06, 0.02, (8, 2, 1)), 1.0, name="block", fixed=True
     )
     for name, x in (("left", -0.05), ("right", 0.05)):
-        world.hold(world.add_rigid(bell(), 0.1, name=name, position=(x, 0.0, GAP)))
+        world.fix(world.add_rigid(bell(), 0.1, name=name, position=(x, 0.0, GAP)))
     world.connect(block, Regulator(7e3), port=(0.05, 0.0, 0.0))
-    sim = lp.Simulation(world, settings=lp.Settings(sealing=SEALING))
+    sim = lp.Simulation(world, settings=lp.Settings(sealing_distance=SEALING))
     for _ in range(3):
         last = sim.step()
     assert sorted(P0 - c.pressure for c in last.cavities) == pytest.approx([0.0, 7e3], abs=1e-6)
-    assert last.drives["right"][2] == pytest.approx(0.981 + 7e3 * OUTLINE**2, abs=1e-5)
-    assert last.drives["left"][2] == pytest.approx(0.981, abs=1e-5)
+    assert last.reactions["right"][2] == pytest.approx(0.981 + 7e3 * OUTLINE**2, abs=1e-5)
+    assert last.reactions["left"][2] == pytest.approx(0.981, abs=1e-5)
 
 
 def test_a_line_continues_where_it_was_saved():
     world = lp.World()
     world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="block", fixed=True)
     cup = world.add_rigid(bell(), 0.1, name="bell", position=(0.0, 0.0, GAP))
-    world.hold(cup)
-    world.connect(cup, PUMP, line=Line(1e-6, 3e-10))
-    sim = lp.Simulation(world, settings=lp.Settings(sealing=SEALING))
+    world.fix(cup)
+    world.connect(cup, PUMP, hose=Hose(1e-6, 3e-10))
+    sim = lp.Simulation(world, settings=lp.Settings(sealing_distance=SEALING))
     list(sim.run(0.05))
     state = sim.save()
-    once = [(r.cavities[0].pressure, r.grippers["bell"]) for r in sim.run(0.05)]
+    once = [(r.cavities[0].pressure, r.vacuum_sensors["bell"]) for r in sim.run(0.05)]
     sim.restore(state)
-    again = [(r.cavities[0].pressure, r.grippers["bell"]) for r in sim.run(0.05)]
+    again = [(r.cavities[0].pressure, r.vacuum_sensors["bell"]) for r in sim.run(0.05)]
     assert once == again

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from limpet.cavity.find.union_search import detect, seal_tractions
 from limpet.cavity.seal.boundary import Candidate
 from limpet.cavity.seal.leak_paths import seal_gap, seal_traction, vertex_areas, vertex_loads
-from limpet.cavity.seal.proximity import nearness
+from limpet.cavity.seal.proximity import vertex_proximity
 from limpet.geometry.surface import triangle_normals
 
 SEALING = 1e-4
@@ -22,15 +22,15 @@ SEALING = 1e-4
 def pressed(kit):
     """A cup on a block: the scene, its contacts' nearness, the cavity as its carrier sees it."""
     scene = kit.scene(kit.cup(), kit.block(5))
-    (mesh,) = detect(scene.walls, scene.x, scene.contacts(), SEALING).cavities
+    (mesh,) = detect(scene.surface, scene.x, scene.contacts(), SEALING).cavities
     candidate = Candidate(mesh.rings, mesh.interior, mesh.seal_line)
-    return scene, nearness(scene.contacts(), scene.walls), candidate, mesh
+    return scene, vertex_proximity(scene.contacts(), scene.surface), candidate, mesh
 
 
 def ends(scene, near, candidate):
     """Open vertices of the carrier inside, and outside."""
     (carrier,) = np.unique(candidate.rings[:, 0])
-    low, high = scene.walls.offset[carrier : carrier + 2]
+    low, high = scene.surface.offset[carrier : carrier + 2]
     known = np.zeros(len(near.gap), bool)
     known[candidate.interior] = known[candidate.seal_line] = True
     inside = [v for v in candidate.interior if near.gap[v] >= SEALING]
@@ -41,9 +41,9 @@ def ends(scene, near, candidate):
 def least_of_largest(scene, near, candidate, cost):
     """The lowest level at which vertices up to it join inside and outside."""
     inside, outside = ends(scene, near, candidate)
-    walls = scene.walls
+    surface = scene.surface
     count = len(near.gap)
-    edges = np.repeat(np.arange(count), np.diff(walls.vertex_start)), walls.neighbours
+    edges = np.repeat(np.arange(count), np.diff(surface.vertex_start)), surface.neighbours
     free = np.zeros(count, bool)
     free[inside] = True
     for level in np.unique(cost):
@@ -62,13 +62,13 @@ def least_of_largest(scene, near, candidate, cost):
 def least_sum(scene, near, candidate, cost):
     """Dijkstra on edges that cost what the vertex at their end does."""
     inside, outside = ends(scene, near, candidate)
-    walls = scene.walls
+    surface = scene.surface
     count = len(near.gap)
-    tail = np.repeat(np.arange(count), np.diff(walls.vertex_start))
-    paid = cost[walls.neighbours]
-    paid[np.isin(walls.neighbours, inside)] = 0.0
+    tail = np.repeat(np.arange(count), np.diff(surface.vertex_start))
+    paid = cost[surface.neighbours]
+    paid[np.isin(surface.neighbours, inside)] = 0.0
     tiny = 1e-12  # a zero would be no edge
-    graph = sparse.csr_array((paid + tiny, (tail, walls.neighbours)), shape=(count, count))
+    graph = sparse.csr_array((paid + tiny, (tail, surface.neighbours)), shape=(count, count))
     return dijkstra(graph, indices=inside).min(axis=0)[outside].min()
 
 
@@ -79,7 +79,7 @@ def test_the_weakest_path_is_that_of_brute_force(pressed, seed, empty):
     rng = np.random.default_rng(seed)
     traction = 1e4 * rng.uniform(size=len(near.gap)) * (rng.uniform(size=len(near.gap)) > empty)
     traction[near.gap >= SEALING] = 0.0  # only what touches bears a load
-    largest, total = seal_traction(scene.walls, near, SEALING, candidate, traction)
+    largest, total = seal_traction(scene.surface, near, SEALING, candidate, traction)
     assert largest == least_of_largest(scene, near, candidate, traction)
     assert total == pytest.approx(least_sum(scene, near, candidate, traction), abs=1e-6)
     assert largest <= total * (1.0 + 1e-12)
@@ -92,8 +92,8 @@ def test_contacts_that_pull_count_as_none(pressed):
     traction = np.where(near.gap < SEALING, rng.uniform(-1e3, 1e4, size=len(near.gap)), 0.0)
     assert traction.min() < 0.0
     clipped = np.maximum(traction, 0.0)
-    pulled = seal_traction(scene.walls, near, SEALING, candidate, traction)
-    assert pulled == seal_traction(scene.walls, near, SEALING, candidate, clipped)
+    pulled = seal_traction(scene.surface, near, SEALING, candidate, traction)
+    assert pulled == seal_traction(scene.surface, near, SEALING, candidate, clipped)
 
 
 @given(seed=st.integers(0, 10**9))
@@ -103,7 +103,7 @@ def test_the_widest_path_is_that_of_brute_force(pressed, seed):
     rng = np.random.default_rng(seed)
     gap = np.where(near.gap < SEALING, SEALING * rng.uniform(size=len(near.gap)), near.gap)
     rough = type(near)(gap, near.away, near.face, near.weights)
-    widest = seal_gap(scene.walls, rough, SEALING, candidate)
+    widest = seal_gap(scene.surface, rough, SEALING, candidate)
     assert widest == -least_of_largest(scene, rough, candidate, -gap)
 
 
@@ -112,13 +112,13 @@ def test_an_even_ring_bears_its_load_over_its_width(pressed):
     scene, near, _, mesh = pressed
     contacts = scene.contacts()
     closed = np.flatnonzero(near.gap < SEALING)
-    closed = closed[closed < scene.walls.offset[1]]
+    closed = closed[closed < scene.surface.offset[1]]
     radius = np.hypot(scene.x[:, 0], scene.x[:, 1])
     traction = np.zeros(len(scene.x))
     for r, t in ((0.015, 3e3), (0.016, 8e3), (0.017, 5e3)):
         traction[closed[np.abs(radius[closed] - r) < 1e-6]] = t
     ((largest, total),) = seal_tractions(
-        scene.walls, nearness(contacts, scene.walls), SEALING, [mesh], traction
+        scene.surface, vertex_proximity(contacts, scene.surface), SEALING, [mesh], traction
     )
     assert (largest, total) == (8e3, 16e3)
 
@@ -127,22 +127,22 @@ def test_loads_and_areas_are_those_of_numpy(pressed):
     scene, *_ = pressed
     c = scene.contacts()
     force = np.random.default_rng(1).uniform(size=len(c))
-    walls = scene.walls
+    surface = scene.surface
     load = vertex_loads(
-        walls.offset[c.body_a], c.vertices_a, c.weights_a,
-        walls.offset[c.body_b], c.vertices_b, c.weights_b, force, len(scene.x),
+        surface.offset[c.body_a], c.vertices_a, c.weights_a,
+        surface.offset[c.body_b], c.vertices_b, c.weights_b, force, len(scene.x),
     )  # fmt: skip
     expected = np.zeros(len(scene.x))
     np.add.at(
-        expected, walls.offset[c.body_a][:, None] + c.vertices_a, c.weights_a * force[:, None]
+        expected, surface.offset[c.body_a][:, None] + c.vertices_a, c.weights_a * force[:, None]
     )
     np.add.at(
-        expected, walls.offset[c.body_b][:, None] + c.vertices_b, c.weights_b * force[:, None]
+        expected, surface.offset[c.body_b][:, None] + c.vertices_b, c.weights_b * force[:, None]
     )
     np.testing.assert_allclose(load, expected, rtol=1e-13, atol=1e-15)
     for body in range(2):  # action and reaction
         assert load[scene.part(body)].sum() == pytest.approx(force.sum(), rel=1e-12)
-    size = np.linalg.norm(triangle_normals(scene.x, walls.triangles), axis=1)
+    size = np.linalg.norm(triangle_normals(scene.x, surface.triangles), axis=1)
     third = np.zeros(len(scene.x))
-    np.add.at(third, walls.triangles, size[:, None] / 3.0)
-    np.testing.assert_allclose(vertex_areas(walls.triangles, scene.x), third, rtol=1e-13)
+    np.add.at(third, surface.triangles, size[:, None] / 3.0)
+    np.testing.assert_allclose(vertex_areas(surface.triangles, scene.x), third, rtol=1e-13)

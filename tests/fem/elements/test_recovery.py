@@ -31,7 +31,7 @@ def body_of(name, law):
 
 def run(body, steps):
     for step in range(steps):
-        body.free_velocity(H, np.zeros(3), step * H)
+        body.compute_free_velocity(H, np.zeros(3), step * H)
         body.advance(H)
         assert np.all(np.isfinite(body.x))
         assert np.all(np.isfinite(body.p))

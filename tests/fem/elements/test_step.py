@@ -81,13 +81,13 @@ def test_a_step_solves_the_equations_of_motion(name, law, mass):
     )
     momentum = m @ (v + h * GRAVITY).ravel() + h * answer.force.ravel()
     y = np.linalg.solve(left, np.concatenate([momentum, -answer.excess]))
-    body.free_velocity(h, GRAVITY, 0.0)
+    body.compute_free_velocity(h, GRAVITY, 0.0)
     body.advance(h)
     after = np.empty_like(v)
     after[order] = body.v
     scale = np.abs(y[:n]).max()
     np.testing.assert_allclose(after.ravel(), y[:n], rtol=0, atol=1e-9 * scale)
-    np.testing.assert_allclose(body.positions(), x + h * after, atol=1e-14)
+    np.testing.assert_allclose(body.node_positions(), x + h * after, atol=1e-14)
     expected = p + y[n:]
     np.testing.assert_allclose(
         pressures_of(body, patch), expected, rtol=0, atol=1e-9 * np.abs(expected).max(initial=0.0)
@@ -104,11 +104,11 @@ CASES += [(name, 0.45, "neo-hookean") for name in ("tet10", "hex8", "hex20p")]
 def test_a_hanging_bar_comes_to_rest_in_balance(name, poisson, law):
     body, patch, matrix, top = bar(name, poisson, law, "lumped", held=True)
     for step in range(40):
-        body.free_velocity(1.0, GRAVITY, float(step))
+        body.compute_free_velocity(1.0, GRAVITY, float(step))
         body.advance(1.0)
-    answer = patch.answer(body.positions(), pressures_of(body, patch))
+    answer = patch.answer(body.node_positions(), pressures_of(body, patch))
     left = answer.force + matrix.sum(axis=1)[:, None] * GRAVITY
     left[top] = 0.0  # what the drive carries
     assert np.abs(left).max() < 1e-9 * MASS * np.linalg.norm(GRAVITY)
     assert np.all(np.abs(answer.excess) < 1e-10 * SIZE.prod())
-    assert np.abs(body.positions() - patch.rest).max() > 0.04 * SIZE[2]
+    assert np.abs(body.node_positions() - patch.rest).max() > 0.04 * SIZE[2]

@@ -46,14 +46,14 @@ def test_fig8_orders_the_pulls_and_draws(monkeypatch, tmp_path):
         assert abs(row["left on the lip [N]"]) < 0.02 * row["pull-off [N]"]
         assert row["largest imbalance [N]"] < 1e-6
     pulls = [
-        fig8.Pull(v, np.arange(3.0), force * np.arange(3.0), np.ones(3), 0.1, 2, 0.0, True)
+        fig8.VacuumPull(v, np.arange(3.0), force * np.arange(3.0), np.ones(3), 0.1, 2, 0.0, True)
         for v, force in ((2e3, 2.0), (4e3, 1.0))
     ]
     assert not fig8._as_claimed(pulls)  # less force at more vacuum
 
 
 def test_the_bench_times_every_phase(monkeypatch):
-    case = active.Case("small", {"element": "tet4", "sectors": 8, "segments": 4}, claimed=True)
+    case = active.TimedCase("small", {"element": "tet4", "sectors": 8, "segments": 4}, claimed=True)
     for module in (active, timing):
         monkeypatch.setattr(module, "STEPS", 3)
     monkeypatch.setattr(active, "REPEATS", 1)

@@ -53,9 +53,9 @@ def test_rows_say_what_the_runs_gave(small):
         for row in table.as_dict()["rows"]:
             h, pull = 1e-3 * row["h [ms]"], 1e-3 * row["pull a step [mm]"]
             slow = pull / h < 13e-3
-            case = fig9.Case(row["nodes in P"], pytest.approx(h), element, slow)
+            case = fig9.Refinement(row["nodes in P"], pytest.approx(h), element, slow)
             (trace,) = [t for c, t in kept.items() if c == case]
-            assert row["peak [N]"] == pytest.approx(trace["drive_force"].max())
+            assert row["peak [N]"] == pytest.approx(trace["reaction"].max())
             assert row["nodes"] == trace.summary.fem_nodes
             assert row["took [s]"] == trace.seconds
             assert abs(row["nodes"] / row["nodes in P"] - 1.0) < 0.2
@@ -74,7 +74,7 @@ def test_only_what_is_claimed_is_judged(small):
 
 def test_a_peak_too_far_from_the_reference_fails(small):
     _, kept, _ = small
-    coarse, fine = fig9.Case(300, 0.01), fig9.Case(390, 0.01)
+    coarse, fine = fig9.Refinement(300, 0.01), fig9.Refinement(390, 0.01)
     far = replace(
         kept[fine], summary=replace(
             kept[fine].summary, peak_pull_force=1.2 * kept[coarse].summary.peak_pull_force

@@ -19,8 +19,8 @@ from limpet.studies.reproduce.locking import (
     NINE,
     POISSON,
     SHORT,
+    CupResponse,
     Form,
-    Found,
     _claims,
     _nine,
     _not_claimed,
@@ -61,7 +61,7 @@ def test_quadratic_tets_of_figure_9_are_near_the_beam() -> None:
         assert sag == pytest.approx(SHORT.elastica(0.25), rel=0.03)
 
 
-def made_up(**changes) -> Found:
+def made_up(**changes) -> CupResponse:
     beam = {f: [0.0480] * len(POISSON) for f in FORMS}
     nine = {_nine(e, d, m): 0.0064 for m in (True, False) for e, d in NINE}
     figures = {
@@ -70,7 +70,7 @@ def made_up(**changes) -> Found:
         "figure_9": nine, "push": {f: [0.8] * len(POISSON) for f in FORMS},
         "fine_push": [0.8] * len(POISSON),
     }  # fmt: skip
-    return Found(**(figures | changes))
+    return CupResponse(**(figures | changes))
 
 
 def test_claims_hold_or_fail_by_their_figures() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.studies.reproduce.masses import CASES, Case, lift
+from limpet.studies.reproduce.masses import CASES, LoadCase, lift
 
 QUICK = {"push_time": "0.2 s", "hold": "0.05 s", "speed": "20 mm/s"}
 
@@ -16,11 +16,11 @@ def test_the_papers_cases() -> None:
 
 
 def test_a_cube_that_hangs_is_lifted() -> None:
-    result = lift(Case(0.5, 1, True), rise="5 mm", duration="0.7 s", **QUICK)
+    result = lift(LoadCase(0.5, 1, True), rise="5 mm", duration="0.7 s", **QUICK)
     assert result.lifted and result.converged
     assert result.force[-1] == pytest.approx(0.52 * 9.81, rel=0.01)
 
 
 def test_a_cube_that_still_stands_is_not() -> None:
-    result = lift(Case(5.0, 1, False), duration="0.5 s", **QUICK)
+    result = lift(LoadCase(5.0, 1, False), duration="0.5 s", **QUICK)
     assert result.pressure is not None and not result.lifted

@@ -15,7 +15,7 @@ FINE = Served(0.01, 1e-4, 1e-6, 1e-6, 1e-3, 1e-3, 0.3, 100.0, 5.0, True)
 
 def test_the_plans_go_from_c_s_to_the_finest():
     plans = list(ways(draped.PLAN, 1).values())
-    assert (plans[0].sweeps, plans[0].rigid_sweeps, plans[0].most_substeps) == (2, 2, 1)
+    assert (plans[0].sweeps, plans[0].rigid_sweeps, plans[0].max_substeps) == (2, 2, 1)
     assert plans[1] == draped.PLAN
     assert tuple(p.tolerance for p in plans[2:]) == TOLERANCES
 

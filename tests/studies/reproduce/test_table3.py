@@ -9,16 +9,16 @@ import pytest
 
 from limpet.contact.edges import RIDGE
 from limpet.studies.reproduce import table3
-from limpet.studies.reproduce.table3 import MEASURED, Pull, Trial
+from limpet.studies.reproduce.table3 import MEASURED, CylinderPull, Trial
 
 
 def made_up(peak: dict[float, float]):
     """Pulls with the given peaks [N] by radius [mm]."""
 
-    def pull(trial: Trial) -> Pull:
+    def pull(trial: Trial) -> CylinderPull:
         top = peak[round(1e3 * trial.radius, 1)]
         force = np.array([-5.0, 0.5 * top, top, 0.1])
-        return Pull(trial, np.arange(4.0), force, 5.0, 2e-5, 3e-8, 8e3, 0, 4)
+        return CylinderPull(trial, np.arange(4.0), force, 5.0, 2e-5, 3e-8, 8e3, 0, 4)
 
     return pull
 
@@ -47,7 +47,7 @@ def test_a_force_that_follows_the_mesh_fails_the_claim() -> None:
     dry = {radius: values[1] for radius, values in MEASURED.items()}
     even = made_up(dry)
 
-    def pull(trial: Trial) -> Pull:
+    def pull(trial: Trial) -> CylinderPull:
         p = even(trial)
         finer = trial.radius == 25e-3 and trial.sectors == table3.FINE.sectors
         return replace(p, force=1.04 * p.force) if finer else p

@@ -34,20 +34,20 @@ from limpet.cavity.find.union_search import (
     mean_detection,
     settle,
 )
-from limpet.cavity.mesh import CavityMesh, Walls, volume
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, volume
 from limpet.cavity.seal.boundary import (
     PART,
     Candidate,
     Division,
-    Ring,
-    RingModel,
+    SealBoundary,
+    SealBoundaryModel,
     count_parts,
     divide,
     outer_share,
 )
-from limpet.cavity.seal.edge_seals import nearness_on_ridges
+from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
 from limpet.cavity.seal.leak_paths import vertex_areas
-from limpet.cavity.seal.proximity import Nearness
+from limpet.cavity.seal.proximity import VertexProximity
 from limpet.contact.contacts import Contacts
 from limpet.errors import LimpetError
 from limpet.geometry.bvh import Tree, build_tree, closest_points
@@ -58,14 +58,14 @@ ROUNDS = 3  # a known cavity that has changed beyond recognition is sought anew;
 
 
 def detect_recesses(
-    walls: Walls,
+    surface: JoinedSurface,
     x: Array,
     contacts: Contacts,
-    sealing: float,
-    ring: RingModel = Ring.OUTER,
+    sealing_distance: float,
+    ring: SealBoundaryModel = SealBoundary.OUTER,
     previous: Sequence[CavityMesh] = (),
     trees: Sequence[Tree] | None = None,
-    lead: Array | None = None,
+    master: Array | None = None,
     grows: Sequence[bool] | None = None,
     bodies: Sequence[int] | None = None,
     inner: Array | None = None,
@@ -74,7 +74,7 @@ def detect_recesses(
 
     inner (N,) bool: the vertices of inner surfaces that are named (`outside_seeds`).
     """
-    if ring is Ring.HISTORY:
+    if ring is SealBoundary.HISTORY:
         raise LimpetError(
             "ring = 'history': only the union of the bodies cuts so; use cavities = 'union', or "
             "another ring model"
@@ -83,14 +83,16 @@ def detect_recesses(
     if 0.0 < share < 1.0:
 
         def find(
-            model: Ring, before: Sequence[CavityMesh], spread: Sequence[bool] | None
+            model: SealBoundary, before: Sequence[CavityMesh], spread: Sequence[bool] | None
         ) -> Detection:
-            how = (model, before, trees, lead, spread, bodies, inner)
-            return detect_recesses(walls, x, contacts, sealing, *how)
+            how = (model, before, trees, master, spread, bodies, inner)
+            return detect_recesses(surface, x, contacts, sealing_distance, *how)
 
         return mean_detection(find, share, previous, grows, len(x))
-    model = Ring.OUTER if share else Ring.INNER
-    search = _Recesses(walls, x, contacts, sealing, model, trees, lead, bodies, inner, previous)
+    model = SealBoundary.OUTER if share else SealBoundary.INNER
+    search = _Recesses(
+        surface, x, contacts, sealing_distance, model, trees, master, bodies, inner, previous
+    )
     return search.run(previous, grows)
 
 
@@ -99,59 +101,59 @@ class _Recesses:
 
     def __init__(
         self,
-        walls: Walls,
+        surface: JoinedSurface,
         x: Array,
         contacts: Contacts,
-        sealing: float,
-        ring: Ring,
+        sealing_distance: float,
+        ring: SealBoundary,
         trees: Sequence[Tree] | None,
-        lead: Array | None,
+        master: Array | None,
         bodies: Sequence[int] | None,
         inner: Array | None,
         previous: Sequence[CavityMesh],
     ) -> None:
-        self.walls, self.sealing, self.ring = walls, sealing, ring
+        self.surface, self.sealing_distance, self.ring = surface, sealing_distance, ring
         self.x = np.ascontiguousarray(x, dtype=np.float64)
         self.trees: dict[int, Tree] = dict(enumerate(trees)) if trees is not None else {}
-        n = len(walls.offset) - 1
-        rank = np.zeros(n) if lead is None else np.asarray(lead)
+        n = len(surface.offset) - 1
+        rank = np.zeros(n) if master is None else np.asarray(master)
         order = np.arange(n)  # ties go to the body that comes first
         leads = (rank[:, None] > rank) | ((rank[:, None] == rank) & (order[:, None] < order))
         known = np.zeros((n, n), dtype=bool)
         for mesh in previous:
             known[mesh.rings[:, 0], mesh.rings[:, 1]] = True
         leads = (leads & ~known.T) | known
-        near = nearness_on_ridges(contacts, walls, sealing, self.x)
-        self.other = walls.body[near.face[:, 0]]
-        self.area = vertex_areas(walls.triangles, self.x)
+        near = proximity_with_edge_seals(contacts, surface, sealing_distance, self.x)
+        self.other = surface.body[near.face[:, 0]]
+        self.area = vertex_areas(surface.triangles, self.x)
         self._classify(near, leads, inner)
-        touching = self._touching(near.gap < sealing)
+        touching = self._touching(near.gap < sealing_distance)
         idle = leads & (touching | touching.T) & ~known & ~self._bearing()
         self.joined = touching | touching.T  # (n, n) bool: bodies without a slit between them
         if idle.any():  # nothing is inside on the body that leads: look at the other one
             self._classify(near, (leads & ~idle) | idle.T, inner)
         if bodies is not None:
-            self.region[~np.isin(walls.body, bodies)] = NO_REGION
+            self.region[~np.isin(surface.body, bodies)] = NO_REGION
 
-    def _classify(self, near: Nearness, leads: Array, inner: Array | None) -> None:
+    def _classify(self, near: VertexProximity, leads: Array, inner: Array | None) -> None:
         """Find the regions inside, by the contacts that a body does not only follow."""
-        bears = leads[self.walls.body, self.other]
+        bears = leads[self.surface.body, self.other]
         self.near = replace(near, gap=np.where(bears, near.gap, np.inf), second=None)
-        self.contact: Array = self.near.gap < self.sealing
-        graph = (self.walls.vertex_start, self.walls.neighbours)
-        seeds = outside_seeds(*graph, self.walls.body, self.contact, self.area, inner)
+        self.contact: Array = self.near.gap < self.sealing_distance
+        graph = (self.surface.vertex_start, self.surface.neighbours)
+        seeds = outside_seeds(*graph, self.surface.body, self.contact, self.area, inner)
         self.region: Array = classify(*graph, self.contact, seeds).region
 
     def _bearing(self) -> Array:
         """(n, n) bool: whether a region on body i ends at a contact with body j."""
-        graph = (self.walls.vertex_start, self.walls.neighbours)
+        graph = (self.surface.vertex_start, self.surface.neighbours)
         return self._touching(self.contact & next_to(*graph, self.region != NO_REGION))
 
     def _touching(self, which: Array) -> Array:
         """(n, n) bool: whether any of these vertices (N,) of body i touches body j."""
-        n = len(self.walls.offset) - 1
+        n = len(self.surface.offset) - 1
         pairs = np.zeros((n, n), dtype=bool)
-        pairs[self.walls.body[which], self.other[which]] = True
+        pairs[self.surface.body[which], self.other[which]] = True
         return pairs
 
     def run(self, previous: Sequence[CavityMesh], grows: Sequence[bool] | None) -> Detection:
@@ -163,7 +165,9 @@ class _Recesses:
             taken = {r for c in known for r in self._regions(c)} | refused
             new = [r for r in np.unique(self.region[self.region >= 0]).tolist() if r not in taken]
             fresh = [self._fresh(r) for r in new]
-            division = divide(self.walls, self.near, self.sealing, known + fresh, self.ring)
+            division = divide(
+                self.surface, self.near, self.sealing_distance, known + fresh, self.ring
+            )
             if division.sealed.all():
                 break
             refused |= {r for r, ok in zip(new, division.sealed[len(known) :]) if not ok}
@@ -180,18 +184,18 @@ class _Recesses:
             # what is cut off but bulges out of the line round it is no recess
             if candidate.source >= 0 or volume(mesh, self.x) > 0.0:
                 found.append(mesh)
-        return settle(found, previous, self.walls, self.near, self.sealing, 0)
+        return settle(found, previous, self.surface, self.near, self.sealing_distance, 0)
 
     def _slit(self, candidate: Candidate) -> bool:
         """Whether a seal line passes from one body to another that stands apart from it."""
         line = candidate.seal_line
         if (self.other[line] == self.other[line[0]]).all():
             return False
-        start = self.walls.vertex_start
+        start = self.surface.vertex_start
         on_line = np.zeros(len(self.x), dtype=bool)
         on_line[line] = True
         one = np.repeat(line, start[line + 1] - start[line])
-        two = np.concatenate([self.walls.neighbours[start[v] : start[v + 1]] for v in line])
+        two = np.concatenate([self.surface.neighbours[start[v] : start[v + 1]] for v in line])
         passes = on_line[two] & (self.other[one] != self.other[two])
         return not self.joined[self.other[one[passes]], self.other[two[passes]]].all()
 
@@ -219,7 +223,7 @@ class _Recesses:
     def _cut(self, candidate: Candidate, regions: list[int]) -> bool:
         """Whether contact has cut a cavity in parts; small pockets join the largest of them."""
         if len(regions) < 2 or (
-            count_parts(self.walls, self.near, self.sealing, candidate.interior) < 2
+            count_parts(self.surface, self.near, self.sealing_distance, candidate.interior) < 2
         ):
             return False
         size = np.array([self.area[self.region == r].sum() for r in regions])
@@ -235,13 +239,13 @@ class _Recesses:
     def _mesh(self, candidate: Candidate, previous: Sequence[CavityMesh]) -> CavityMesh:
         interior, line = candidate.interior, candidate.seal_line
         others = np.unique(self.other[line])
-        carrier = np.full(len(others), self.walls.body[interior[0]])
+        carrier = np.full(len(others), self.surface.body[interior[0]])
         rings = np.column_stack([carrier, others]).astype(np.int32)
         core = interior[~self.contact[interior]]
         if len(core) == 0 and candidate.source >= 0:  # flattened: it keeps the core it had
             core = np.intersect1d(previous[candidate.source].core, interior)
         return recess_mesh(
-            self.walls,
+            self.surface,
             self.x,
             replace(candidate, rings=rings),
             core if len(core) else interior,
@@ -249,8 +253,8 @@ class _Recesses:
         )
 
     def _closest(self, body: int, points: Array) -> tuple[Array, Array]:
-        own = self.x[self.walls.offset[body] : self.walls.offset[body + 1]]
-        triangles = self.walls.own_triangles[body]
+        own = self.x[self.surface.offset[body] : self.surface.offset[body + 1]]
+        triangles = self.surface.own_triangles[body]
         if body not in self.trees:
             self.trees[body] = build_tree(own, triangles)
         triangle, weights, _ = closest_points(self.trees[body], own, triangles, points, NOT_MAPPED)

@@ -46,7 +46,7 @@ NO_REGION = -1
 
 
 @dataclass(frozen=True)
-class Classes:
+class VertexClasses:
     label: Array  # (n,) int8, the class of each vertex
     region: Array  # (n,) int32, which connected part of the inside it is of, or NO_REGION
     regions: int  # how many there are
@@ -56,13 +56,13 @@ class Classes:
         return self.regions > 0
 
 
-def classify(start: Array, neighbours: Array, contact: Array, border: Array) -> Classes:
+def classify(start: Array, neighbours: Array, contact: Array, border: Array) -> VertexClasses:
     """Classify the vertices of a surface graph (A algorithm 1).
 
     start (n + 1,), neighbours: of vertex v they are neighbours[start[v]:start[v + 1]]. contact (n,)
     bool. border (n,) bool: the set B, where the outside begins.
     """
-    return Classes(*_classify(start, neighbours, contact, border))
+    return VertexClasses(*_classify(start, neighbours, contact, border))
 
 
 def outside_seeds(

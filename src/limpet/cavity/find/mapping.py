@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.cavity.mesh import Walls
+from limpet.cavity.mesh import JoinedSurface
 from limpet.geometry.union import UnionMesh
 
 Array = np.ndarray
@@ -23,11 +23,11 @@ def void_shells(merged: UnionMesh) -> Array:
     return _voids(merged.shell, merged.body, merged.shell_volume)
 
 
-def shell_of_vertices(merged: UnionMesh, voids: Array, walls: Walls, y: Array) -> Array:
+def shell_of_vertices(merged: UnionMesh, voids: Array, surface: JoinedSurface, y: Array) -> Array:
     """The void shell each surface vertex lies on, (N,) int32, -1 for none. y: offset positions."""
-    face = walls.face_offset[merged.body] + merged.face
+    face = surface.face_offset[merged.body] + merged.face
     return _shell_of_vertices(
-        merged.points, merged.triangles, face, merged.shell, voids, walls.triangles, y
+        merged.points, merged.triangles, face, merged.shell, voids, surface.triangles, y
     )
 
 
@@ -45,15 +45,15 @@ class Mapped:
     next: Array  # (v,) int32, the next copy of the same vertex, -1 after the last
 
 
-def map_shells(merged: UnionMesh, chosen: Array, walls: Walls, y: Array) -> Mapped:
+def map_shells(merged: UnionMesh, chosen: Array, surface: JoinedSurface, y: Array) -> Mapped:
     """Map the chosen triangles (t,) bool of the union; they must make up whole shells.
 
     y (N, 3): the offset surface positions, in the frame of the union.
     """
     body = merged.body[chosen]
-    face = walls.face_offset[body] + merged.face[chosen]
+    face = surface.face_offset[body] + merged.face[chosen]
     corners, *copies = _map_vertices(
-        merged.points, merged.triangles[chosen], body, face, walls.triangles, y
+        merged.points, merged.triangles[chosen], body, face, surface.triangles, y
     )
     return Mapped(corners, face.astype(np.int32), *copies)
 

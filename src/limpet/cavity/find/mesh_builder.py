@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.find.mapping import Mapped
-from limpet.cavity.mesh import CavityMesh, Walls, areas, with_support
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, areas, with_support
 from limpet.cavity.seal.boundary import Candidate
 
 Array = np.ndarray
@@ -23,7 +23,7 @@ CREASE = 0.9  # cosine between the normals of two faces that count as one smooth
 
 def cavity_mesh(
     mapped: Mapped,
-    walls: Walls,
+    surface: JoinedSurface,
     x: Array,
     candidate: Candidate,
     core: Array,
@@ -38,7 +38,7 @@ def cavity_mesh(
     wall of a hole onto its rim, a strip of triangles goes there instead.
     """
     vertices, weights = mapped.vertices.copy(), mapped.weights.copy()
-    n = len(walls.offset) - 1
+    n = len(surface.offset) - 1
     bears = np.zeros((n, n), dtype=np.bool_)
     bears[candidate.rings[:, 0], candidate.rings[:, 1]] = True
     moved, points = _snap(
@@ -51,16 +51,16 @@ def cavity_mesh(
         triangle, nearest = closest(int(b), points[mine])
         found = triangle >= 0
         at = moved[mine][found]
-        target[at] = walls.face_offset[b] + triangle[found]
+        target[at] = surface.face_offset[b] + triangle[found]
         place[at] = nearest[found]
-    over = _over_a_crease(mapped.corners, mapped.face, target, walls.triangles, x)
+    over = _over_a_crease(mapped.corners, mapped.face, target, surface.triangles, x)
     plain = np.flatnonzero((target >= 0) & ~over)
-    vertices[plain], weights[plain] = walls.triangles[target[plain]], place[plain]
+    vertices[plain], weights[plain] = surface.triangles[target[plain]], place[plain]
     twin = np.full(len(vertices), -1, dtype=np.int32)
     extra = np.flatnonzero(over)
     twin[extra] = len(vertices) + np.arange(len(extra))
     copy_body = np.concatenate([mapped.copy_body, mapped.copy_body[extra]])
-    vertices = np.concatenate([vertices, walls.triangles[target[extra]]])
+    vertices = np.concatenate([vertices, surface.triangles[target[extra]]])
     weights = np.concatenate([weights, place[extra]])
     triangles, bridge = _close(mapped.corners, mapped.first, mapped.next, mapped.point, twin)
     vertices, support, slot = with_support(vertices, weights)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from limpet.cavity.mesh import Walls
+from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.boundary import PULL, Division
-from limpet.cavity.seal.proximity import Nearness
+from limpet.cavity.seal.proximity import VertexProximity
 
 Array = np.ndarray
 
 
 def offsets(
-    walls: Walls, near: Nearness, sealing: float, division: Division, leads: Array
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
+    division: Division,
+    leads: Array,
 ) -> Array:
     """How far each vertex is moved before the union, (N, 3) [m] (P 4.1).
 
@@ -22,26 +26,36 @@ def offsets(
     """
     shift = np.zeros((len(near.gap), 3))
     both = [near] if near.second is None else [near, near.second]
-    body, role = walls.body, division.role
+    body, role = surface.body, division.role
     for one in both:  # where three bodies meet a vertex has to keep off two of them
-        _lead(one.gap, one.away, one.face, body, role, leads, sealing, shift)
+        _master_offsets(one.gap, one.away, one.face, body, role, leads, sealing_distance, shift)
     for one in both:
         how = (one.gap, one.away, one.face, one.weights)
-        _follow(*how, body, role, division.inside, leads, sealing, shift)
+        _follow(*how, body, role, division.inside, leads, sealing_distance, shift)
     return shift
 
 
 @njit(cache=True)
-def _lead(
-    gap: Array, away: Array, face: Array, body: Array, role: Array, leads: Array, sealing: float,
+def _master_offsets(
+    gap: Array,
+    away: Array,
+    face: Array,
+    body: Array,
+    role: Array,
+    leads: Array,
+    sealing_distance: float,
     shift: Array,
-) -> None:  # fmt: skip
+) -> None:
     """Move the leaders (in place)."""
     # Exact touch is arbitrary in a union: pushed vertices go to gap = -sealing; pulled ones move by
     # the sealing distance all alike, so that what lies deeper than they do stays deeper.
     for v in range(len(gap)):
-        if role[v] != 0 and gap[v] < sealing and leads[body[v], body[face[v, 0]]]:
-            step = sealing - min(gap[v], 0.0) if role[v] == PULL else -sealing - gap[v]
+        if role[v] != 0 and gap[v] < sealing_distance and leads[body[v], body[face[v, 0]]]:
+            step = (
+                sealing_distance - min(gap[v], 0.0)
+                if role[v] == PULL
+                else -sealing_distance - gap[v]
+            )
             for i in range(3):
                 step -= shift[v, i] * away[v, i]
             for i in range(3):
@@ -51,11 +65,11 @@ def _lead(
 @njit(cache=True)
 def _follow(
     gap: Array, away: Array, face: Array, weights: Array, body: Array, role: Array, inside: Array,
-    leads: Array, sealing: float, shift: Array,
+    leads: Array, sealing_distance: float, shift: Array,
 ) -> None:  # fmt: skip
     """Then move those who follow them (in place)."""
     for v in range(len(gap)):
-        if role[v] == 0 or gap[v] >= sealing or leads[body[v], body[face[v, 0]]]:
+        if role[v] == 0 or gap[v] >= sealing_distance or leads[body[v], body[face[v, 0]]]:
             continue
         # A follower moves for what the leader's offset leaves open, but never under a face that
         # reaches into a cavity: there the leader's roles alone place the cut.
@@ -71,7 +85,7 @@ def _follow(
             any_role |= role[f] != 0
             for i in range(3):
                 left -= weights[v, c] * shift[f, i] * away[v, i]
-        if (reaches_in and any_role) or left <= -0.5 * sealing:
+        if (reaches_in and any_role) or left <= -0.5 * sealing_distance:
             continue
         for i in range(3):
-            shift[v, i] += (-sealing - left) * away[v, i]
+            shift[v, i] += (-sealing_distance - left) * away[v, i]

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.find.mesh_builder import Closest
-from limpet.cavity.mesh import CavityMesh, Walls, areas, with_support
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, areas, with_support
 from limpet.cavity.seal.boundary import Candidate
 
 Array = np.ndarray
@@ -30,13 +30,13 @@ LEVELS = 6  # rings of points in a patch
 
 
 def recess_mesh(
-    walls: Walls, x: Array, candidate: Candidate, core: Array, closest: Closest
+    surface: JoinedSurface, x: Array, candidate: Candidate, core: Array, closest: Closest
 ) -> CavityMesh:
     """The mesh of a candidate with one carrier, at surface positions x (N, 3) [m]."""
     carrier, others = candidate.rings[0, 0], candidate.rings[:, 1].tolist()
-    inside = np.zeros(len(walls.body), dtype=bool)
+    inside = np.zeros(len(surface.body), dtype=bool)
     inside[candidate.interior] = True
-    own = walls.triangles[walls.face_offset[carrier] : walls.face_offset[carrier + 1]]
+    own = surface.triangles[surface.face_offset[carrier] : surface.face_offset[carrier + 1]]
     own = own[inside[own].any(axis=1)][:, ::-1]  # seen from the air
     used, numbered = np.unique(own, return_inverse=True)
     wall = numbered.reshape(-1, 3).astype(np.int32)
@@ -45,7 +45,7 @@ def recess_mesh(
     count = len(used)
     loops = _loops(wall, count)
     if len(others) == 1:
-        image, image_weights, _ = _land(walls, x, others, closest, x[used])
+        image, image_weights, _ = _land(surface, x, others, closest, x[used])
         vertices.append(image)
         weights.append(image_weights)
         strips = [_strip(loop, loop + count) for loop in loops]
@@ -53,11 +53,11 @@ def recess_mesh(
         bridges += [np.zeros(len(wall), dtype=bool), *(np.ones(len(s), bool) for s in strips)]
         loops = []
     for loop in loops:
-        rim, rim_weights, place = _land(walls, x, others, closest, x[used[loop]])
+        rim, rim_weights, place = _land(surface, x, others, closest, x[used[loop]])
         centre = place.mean(axis=0)
         steps = np.arange(LEVELS - 1, 0, -1)[:, None, None] / LEVELS
         between = (centre + steps * (place - centre)).reshape(-1, 3)
-        rest, rest_weights, _ = _land(walls, x, others, closest, np.vstack([between, centre]))
+        rest, rest_weights, _ = _land(surface, x, others, closest, np.vstack([between, centre]))
         vertices += [rim, rest]
         weights += [rim_weights, rest_weights]
         levels = count + np.arange(len(loop) * LEVELS).reshape(LEVELS, -1)
@@ -73,7 +73,7 @@ def recess_mesh(
         triangles=np.concatenate(triangles),
         share=np.ones(sum(map(len, triangles))),
         bridge=np.concatenate(bridges),
-        body=walls.body[corners[:, 0]],
+        body=surface.body[corners[:, 0]],
         vertices=corners,
         weights=np.concatenate(weights),
         support=support,
@@ -87,7 +87,7 @@ def recess_mesh(
 
 
 def _land(
-    walls: Walls, x: Array, bodies: Sequence[int], closest: Closest, points: Array
+    surface: JoinedSurface, x: Array, bodies: Sequence[int], closest: Closest, points: Array
 ) -> tuple[Array, Array, Array]:
     """Carry points by the nearest place on any of the bodies: vertices, weights (k, 3), place."""
     corners = np.zeros((len(points), 3), dtype=np.int32)
@@ -95,7 +95,7 @@ def _land(
     nearest = np.full(len(points), np.inf)
     for b in bodies:
         triangle, bary = closest(b, points)
-        at = walls.triangles[walls.face_offset[b] + np.maximum(triangle, 0)]
+        at = surface.triangles[surface.face_offset[b] + np.maximum(triangle, 0)]
         there = np.einsum("ki,kij->kj", bary, x[at])
         far = np.where(triangle >= 0, np.linalg.norm(there - points, axis=1), np.inf)
         better = far < nearest

@@ -18,7 +18,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Air:
+class AirShare:
     """The air of each cavity, in the order of the cavity meshes."""
 
     id: Array  # (c,) int64, stays with a cavity for its life
@@ -78,7 +78,7 @@ def annexed(
     return np.where(link.any(axis=0) & (more > 0.5 * now) & (more > thin), more, 0.0)
 
 
-def add_air(air: Air, link: Array, volumes: Array, created: Array) -> tuple[Air, Ledger]:
+def add_air(air: AirShare, link: Array, volumes: Array, created: Array) -> tuple[AirShare, Ledger]:
     """Distribute the air along the links, and add what each new cavity (new,) [mol] traps now."""
     weight = link * np.maximum(volumes, 0.0)
     flat = link.any(axis=1) & (weight.sum(axis=1) <= 0.0)
@@ -90,10 +90,10 @@ def add_air(air: Air, link: Array, volumes: Array, created: Array) -> tuple[Air,
     amount = flow.sum(axis=0) + created
     error = float(amount.sum() - (air.amount.sum() + created.sum() - released.sum()))
     number, next_id = _name(air, link, flow)
-    return Air(number, amount, next_id), Ledger(share, created, released, error)
+    return AirShare(number, amount, next_id), Ledger(share, created, released, error)
 
 
-def _name(air: Air, link: Array, flow: Array) -> tuple[Array, int]:
+def _name(air: AirShare, link: Array, flow: Array) -> tuple[Array, int]:
     """Ids of the new cavities: that of the old one most of whose air came here, each only once."""
     number = np.full(link.shape[1], -1, dtype=np.int64)
     taken = np.zeros(link.shape[0], dtype=bool)

@@ -7,39 +7,47 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from limpet.cavity.mesh import CavityMesh, Walls
-from limpet.cavity.seal.proximity import TOUCHING, Nearness
+from limpet.cavity.mesh import CavityMesh, JoinedSurface
+from limpet.cavity.seal.proximity import TOUCHING, VertexProximity
 from limpet.contact.contacts import Contacts
 
 Array = np.ndarray
 
 
-def groups(contacts: Contacts, sealing: float, known: Sequence[CavityMesh], n: int) -> Array:
+def groups(
+    contacts: Contacts, sealing_distance: float, known: Sequence[CavityMesh], n: int
+) -> Array:
     """The group of each body, (n,) int, named by its first body.
 
     Bodies whose contacts are closed are of one group, and so are those round a known cavity.
     """
     group = np.arange(n)
-    _join(group, contacts.body_a, contacts.body_b, contacts.gap < sealing)
+    _join(group, contacts.body_a, contacts.body_b, contacts.gap < sealing_distance)
     for mesh in known:
         _join(group, mesh.body[:-1], mesh.body[1:], np.ones(len(mesh.body) - 1, dtype=np.bool_))
     return group
 
 
 def contact_pattern(
-    walls: Walls, near: Nearness, sealing: float, lead: Array, known: Sequence[CavityMesh]
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
+    master: Array,
+    known: Sequence[CavityMesh],
 ) -> Array:
     """(N,) int8 for every surface vertex: 0 open, 1 within the sealing distance, 2 touching.
 
     Of two bodies only the one that leads counts, as its vertices bear the ring, and the one that
     bears the ring of a known cavity.
     """
-    leads = lead[:, None] >= lead
+    leads = master[:, None] >= master
     for mesh in known:
         bearer, other = mesh.rings.T
         leads[bearer, other] = True
-        leads[other, bearer] = lead[other] > lead[bearer]
-    return _pattern(near.gap, near.face, walls.body, leads, sealing, min(sealing, TOUCHING))
+        leads[other, bearer] = master[other] > master[bearer]
+    return _pattern(
+        near.gap, near.face, surface.body, leads, sealing_distance, min(sealing_distance, TOUCHING)
+    )
 
 
 @njit(cache=True)
@@ -73,10 +81,10 @@ def _join(group: Array, one: Array, other: Array, linked: Array) -> None:
 
 @njit(cache=True)
 def _pattern(
-    gap: Array, face: Array, body: Array, leads: Array, sealing: float, touching: float
+    gap: Array, face: Array, body: Array, leads: Array, sealing_distance: float, touching: float
 ) -> Array:
     pattern = np.zeros(len(gap), dtype=np.int8)
     for v in range(len(gap)):
-        if gap[v] < sealing and leads[body[v], body[face[v, 0]]]:
+        if gap[v] < sealing_distance and leads[body[v], body[face[v, 0]]]:
             pattern[v] = 2 if gap[v] < touching else 1
     return pattern

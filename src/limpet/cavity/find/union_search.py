@@ -17,18 +17,18 @@ import numpy as np
 from limpet.cavity.find.mapping import Mapped, borders, map_shells, shell_of_vertices, void_shells
 from limpet.cavity.find.mesh_builder import cavity_mesh
 from limpet.cavity.find.offsets import offsets
-from limpet.cavity.mesh import CavityMesh, Walls, common_air, mean_mesh
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, common_air, mean_mesh
 from limpet.cavity.seal.boundary import (
     Candidate,
     Division,
-    Ring,
-    RingModel,
+    SealBoundary,
+    SealBoundaryModel,
     count_parts,
     divide,
     outer_share,
 )
-from limpet.cavity.seal.leak_paths import narrowest, ring_open, seal_traction
-from limpet.cavity.seal.proximity import Nearness, nearness
+from limpet.cavity.seal.leak_paths import bottleneck_path, ring_open, seal_traction
+from limpet.cavity.seal.proximity import VertexProximity, vertex_proximity
 from limpet.contact.contacts import Contacts
 from limpet.geometry.bvh import Tree, build_tree, closest_points
 from limpet.geometry.union import UnionMesh, union
@@ -55,14 +55,14 @@ class Detection:
 
 
 def detect(
-    walls: Walls,
+    surface: JoinedSurface,
     x: Array,
     contacts: Contacts,
-    sealing: float,
-    ring: RingModel = Ring.OUTER,
+    sealing_distance: float,
+    ring: SealBoundaryModel = SealBoundary.OUTER,
     previous: Sequence[CavityMesh] = (),
     trees: Sequence[Tree] | None = None,
-    lead: Array | None = None,
+    master: Array | None = None,
     grows: Sequence[bool] | None = None,
     bodies: Sequence[int] | None = None,
     pocket: float = 1.0,
@@ -77,47 +77,58 @@ def detect(
     previous cavity that contact has cut off is a cavity of its own from this share of the volume
     on; smaller ones, and by default all, stay with it, as if air crept through.
     """
-    if ring is not Ring.HISTORY:
+    if ring is not SealBoundary.HISTORY:
         share = outer_share(ring)
         if 0.0 < share < 1.0:
 
             def find(
-                model: Ring, before: Sequence[CavityMesh], spread: Sequence[bool] | None
+                model: SealBoundary, before: Sequence[CavityMesh], spread: Sequence[bool] | None
             ) -> Detection:
-                how = (model, before, trees, lead, spread, bodies, pocket)
-                return detect(walls, x, contacts, sealing, *how)
+                how = (model, before, trees, master, spread, bodies, pocket)
+                return detect(surface, x, contacts, sealing_distance, *how)
 
             return mean_detection(find, share, previous, grows, len(x))
-        ring = Ring.OUTER if share else Ring.INNER
-    near = nearness(contacts, walls)
-    search = _Search(walls, x, near, sealing, ring, trees, lead, bodies, pocket)
+        ring = SealBoundary.OUTER if share else SealBoundary.INNER
+    near = vertex_proximity(contacts, surface)
+    search = _Search(surface, x, near, sealing_distance, ring, trees, master, bodies, pocket)
     return search.run(previous, grows)
 
 
 def seal_gaps(
-    walls: Walls, contacts: Contacts, sealing: float, cavities: Sequence[CavityMesh]
+    surface: JoinedSurface,
+    contacts: Contacts,
+    sealing_distance: float,
+    cavities: Sequence[CavityMesh],
 ) -> list[float]:
     """The seal gap of each cavity [m]: the largest over leak paths of the smallest gap."""
-    near = nearness(contacts, walls)
-    return [gap for gap, _ in seal_necks(walls, near, sealing, cavities)]
+    near = vertex_proximity(contacts, surface)
+    return [gap for gap, _ in bottlenecks(surface, near, sealing_distance, cavities)]
 
 
-def seal_necks(
-    walls: Walls, near: Nearness, sealing: float, cavities: Sequence[CavityMesh]
+def bottlenecks(
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
+    cavities: Sequence[CavityMesh],
 ) -> list[tuple[float, int]]:
     """The seal gap of each cavity [m] and the vertex where it is: there the seal will open."""
-    return [narrowest(walls, near, sealing, candidate_of(mesh)) for mesh in cavities]
+    return [
+        bottleneck_path(surface, near, sealing_distance, candidate_of(mesh)) for mesh in cavities
+    ]
 
 
 def seal_tractions(
-    walls: Walls,
-    near: Nearness,
-    sealing: float,
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
     cavities: Sequence[CavityMesh],
     traction: Array,
 ) -> list[tuple[float, float]]:
     """Of each cavity's weakest leak paths the largest traction, and the sum of all [Pa]."""
-    return [seal_traction(walls, near, sealing, candidate_of(mesh), traction) for mesh in cavities]
+    return [
+        seal_traction(surface, near, sealing_distance, candidate_of(mesh), traction)
+        for mesh in cavities
+    ]
 
 
 def candidate_of(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:
@@ -130,33 +141,38 @@ class _Search:
 
     def __init__(
         self,
-        walls: Walls,
+        surface: JoinedSurface,
         x: Array,
-        near: Nearness,
-        sealing: float,
-        ring: Ring,
+        near: VertexProximity,
+        sealing_distance: float,
+        ring: SealBoundary,
         trees: Sequence[Tree] | None,
-        lead: Array | None,
+        master: Array | None,
         bodies: Sequence[int] | None,
         pocket: float,
     ) -> None:
-        self.walls, self.near, self.sealing, self.ring = walls, near, sealing, ring
+        self.surface, self.near, self.sealing_distance, self.ring = (
+            surface,
+            near,
+            sealing_distance,
+            ring,
+        )
         self.pocket = pocket
         self.x = np.ascontiguousarray(x, dtype=np.float64)
         self.trees: dict[int, Tree] = dict(enumerate(trees)) if trees is not None else {}
-        n = len(walls.offset) - 1
-        self.rank = -np.arange(n, dtype=np.float64) if lead is None else np.asarray(lead)
+        n = len(surface.offset) - 1
+        self.rank = -np.arange(n, dtype=np.float64) if master is None else np.asarray(master)
         # Ties go to the body that comes first.
         first = np.arange(n)[:, None] < np.arange(n)
         equal = self.rank[:, None] == self.rank
         self.leads = (self.rank[:, None] > self.rank) | (equal & first)
-        self.closed: Array = near.gap < sealing
+        self.closed: Array = near.gap < sealing_distance
         self.free: Array = ~self.closed
         self.bodies = range(n) if bodies is None else sorted(bodies)
         own = np.zeros(n, dtype=bool)
         own[list(self.bodies)] = True
         # Centred before the union, so that no digits are lost far from the origin.
-        self.centre = self.x[own[walls.body]].mean(axis=0)
+        self.centre = self.x[own[surface.body]].mean(axis=0)
 
     def run(self, previous: Sequence[CavityMesh], grows: Sequence[bool] | None) -> Detection:
         known = [candidate_of(m, i, grows is None or grows[i]) for i, m in enumerate(previous)]
@@ -170,7 +186,7 @@ class _Search:
         for count in range(1, MOST_UNIONS + 1):
             ringed, bare, division = self._divide(ringed, bare)
             y, merged, voids = self._union(division)
-            home = shell_of_vertices(merged, voids, self.walls, y)
+            home = shell_of_vertices(merged, voids, self.surface, y)
             shells = [np.unique(home[c.interior]) for c in ringed + bare]
             shells = [s[s >= 0] for s in shells]
             claims = np.bincount(np.concatenate([*shells, np.empty(0, int)]), minlength=len(voids))
@@ -191,18 +207,21 @@ class _Search:
             bare += [c for c, bad in zip(new, again) if bad]
             ringed = [c for c, ok in zip(ringed, good) if ok]
             ringed += [c for c, bad in zip(new, again) if not bad]
-        return settle(found, previous, self.walls, self.near, self.sealing, count + cuts)
+        return settle(found, previous, self.surface, self.near, self.sealing_distance, count + cuts)
 
     def _split(self, known: list[Candidate]) -> tuple[list[Candidate], int]:
         """Replace known cavities that contact has cut in parts by these; also how many unions."""
         if self.pocket >= 1.0:
             return known, 0
-        cut = [count_parts(self.walls, self.near, self.sealing, c.interior) > 1 for c in known]
+        cut = [
+            count_parts(self.surface, self.near, self.sealing_distance, c.interior) > 1
+            for c in known
+        ]
         if not any(cut):
             return known, 0
         rest, _, division = self._divide([c for c, is_cut in zip(known, cut) if not is_cut], [])
         y, merged, voids = self._union(division)  # with all that is closed pushed in
-        home = shell_of_vertices(merged, voids, self.walls, y)
+        home = shell_of_vertices(merged, voids, self.surface, y)
         for c in (c for c, is_cut in zip(known, cut) if is_cut):
             inside = c.interior[self.free[c.interior]]
             shells = np.unique(home[inside])
@@ -223,7 +242,7 @@ class _Search:
     ) -> tuple[list[Candidate], list[Candidate], Division]:
         """Give every candidate its ring. Known ones that leak are dropped; new ones go bare."""
         while True:
-            division = divide(self.walls, self.near, self.sealing, ringed, self.ring)
+            division = divide(self.surface, self.near, self.sealing_distance, ringed, self.ring)
             if division.sealed.all():
                 break
             ringed = [c for c, ok in zip(division.candidates, division.sealed) if ok]
@@ -235,12 +254,12 @@ class _Search:
         return list(division.candidates), bare, division
 
     def _union(self, division: Division) -> tuple[Array, UnionMesh, Array]:
-        walls = self.walls
-        shift = offsets(walls, self.near, self.sealing, division, self.leads)
+        surface = self.surface
+        shift = offsets(surface, self.near, self.sealing_distance, division, self.leads)
         y = self.x - self.centre + shift
         merged = union(
             [
-                (y[walls.offset[b] : walls.offset[b + 1]], walls.own_triangles[b])
+                (y[surface.offset[b] : surface.offset[b + 1]], surface.own_triangles[b])
                 for b in self.bodies
             ]
         )
@@ -256,8 +275,8 @@ class _Search:
         for shell in shells:
             inside = np.flatnonzero(self.free & (home == shell)).astype(np.int32)
             if len(inside):
-                mapped = map_shells(merged, merged.shell == shell, self.walls, y)
-                body = self.walls.body[inside]
+                mapped = map_shells(merged, merged.shell == shell, self.surface, y)
+                body = self.surface.body[inside]
                 rings = self._rings(mapped, np.unique(body))
                 if len(rings):
                     inside = inside[np.isin(body, rings[:, 0])]
@@ -301,24 +320,24 @@ class _Search:
     ) -> CavityMesh:
         wanted = np.zeros(len(merged.shell_volume) + 1, dtype=bool)  # the last one: of no shell
         wanted[shells] = True
-        mapped = map_shells(merged, wanted[merged.shell], self.walls, y)
+        mapped = map_shells(merged, wanted[merged.shell], self.surface, y)
         within = self.free & wanted[home]
         if len(candidate.rings):
-            able = np.unique(self.walls.body[within])
+            able = np.unique(self.surface.body[within])
             rings = self._rings(mapped, able, candidate.rings)
             interior = candidate.interior
             if len(np.unique(rings[:, 0])) > 1:
                 # What has slid under another body's ring, in or out, only the union can tell.
                 stay = interior[self.closed[interior] | within[interior]]
-                carrier = np.isin(self.walls.body, rings[:, 0])
+                carrier = np.isin(self.surface.body, rings[:, 0])
                 interior = np.union1d(stay, np.flatnonzero(within & carrier)).astype(np.int32)
             candidate = replace(candidate, rings=rings, interior=interior)
         core = self._core(candidate, previous)
-        return cavity_mesh(mapped, self.walls, self.x, candidate, core, seal, self._closest)
+        return cavity_mesh(mapped, self.surface, self.x, candidate, core, seal, self._closest)
 
     def _closest(self, body: int, points: Array) -> tuple[Array, Array]:
-        own = self.x[self.walls.offset[body] : self.walls.offset[body + 1]]
-        triangles = self.walls.own_triangles[body]
+        own = self.x[self.surface.offset[body] : self.surface.offset[body + 1]]
+        triangles = self.surface.own_triangles[body]
         if body not in self.trees:
             self.trees[body] = build_tree(own, triangles)
         triangle, weights, _ = closest_points(self.trees[body], own, triangles, points, NOT_MAPPED)
@@ -328,9 +347,9 @@ class _Search:
 def settle(
     found: Sequence[CavityMesh],
     previous: Sequence[CavityMesh],
-    walls: Walls,
-    near: Nearness,
-    sealing: float,
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
     unions: int,
 ) -> Detection:
     """Decide what becomes of previous cavities that no mesh follows.
@@ -342,9 +361,9 @@ def settle(
     for i, mesh in enumerate(previous):
         if followed[i]:
             continue
-        if ring_open(walls, near, sealing, candidate_of(mesh)):
+        if ring_open(surface, near, sealing_distance, candidate_of(mesh)):
             lost.append((i, Fate.OPEN))
-        elif (near.gap[mesh.interior] >= sealing).any():
+        elif (near.gap[mesh.interior] >= sealing_distance).any():
             lost.append((i, Fate.NO_VOID))
         else:
             kept.append(mesh)
@@ -353,7 +372,7 @@ def settle(
 
 
 # (ring model, previous cavities, whether each may grow) -> what is found with that model
-Find = Callable[[Ring, Sequence[CavityMesh], Sequence[bool] | None], Detection]
+Find = Callable[[SealBoundary, Sequence[CavityMesh], Sequence[bool] | None], Detection]
 
 
 def mean_detection(
@@ -366,8 +385,8 @@ def mean_detection(
     """A share of the pressure falls at the outer edge of the ring, the rest at the inner one."""
     outer_before = [m.halves[0] if m.halves else m for m in previous]
     inner_before = [half for m in previous for half in (m.halves[1:] or (m,))]
-    outer = find(Ring.OUTER, outer_before, grows)
-    inner = find(Ring.INNER, inner_before, None)
+    outer = find(SealBoundary.OUTER, outer_before, grows)
+    inner = find(SealBoundary.INNER, inner_before, None)
     cavities = []
     for mesh in outer.cavities:
         within = [m for m in inner.cavities if common_air([mesh], [m], n_vertices).any()]

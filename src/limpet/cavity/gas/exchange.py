@@ -12,7 +12,7 @@ from limpet.errors import LimpetError, require_positive
 
 
 @dataclass(frozen=True)
-class Breath:
+class AirExchange:
     """What the cavities on one body breathe (World.breathe).
 
     leak: a constant rate into the cavity (P eq 15); a pump if negative.
@@ -63,7 +63,7 @@ class Breath:
 
 
 @dataclass(frozen=True)
-class Breathed:
+class ExchangeResult:
     """One step's breath."""
 
     gas: Gas
@@ -71,23 +71,23 @@ class Breathed:
     leaked: float  # [mol] that came from outside; negative if it went there
 
 
-def breathe(
-    breath: Breath, gas: Gas, stored: float, volume: float, traction: float,
+def exchange_air(
+    exchange: AirExchange, gas: Gas, stored: float, volume: float, traction: float,
     around: Atmosphere, time: float, h: float,
-) -> Breathed:  # fmt: skip
+) -> ExchangeResult:  # fmt: skip
     """Feed the air of a cavity for a step h that ends at `time` [s].
 
     volume [m^3]: of the air at the start; traction [Pa]: on its weakest leak path.
     """
     before = gas.amount
-    gas = _changed(gas, max(h * breath.leak, -gas.amount), volume, around)
-    gas = _seep(breath, gas, volume, traction, around, h)
+    gas = _changed(gas, max(h * exchange.leak, -gas.amount), volume, around)
+    gas = _seep(exchange, gas, volume, traction, around, h)
     leaked = gas.amount - before
-    if breath.chamber or stored > 0.0:
+    if exchange.chamber or stored > 0.0:
         total = gas.amount + stored
-        gas = _changed(gas, breath.share(time) * total - gas.amount, volume, around)
+        gas = _changed(gas, exchange.share(time) * total - gas.amount, volume, around)
         stored = total - gas.amount
-    return Breathed(gas, stored, leaked)
+    return ExchangeResult(gas, stored, leaked)
 
 
 def _changed(gas: Gas, change: float, volume: float, around: Atmosphere) -> Gas:
@@ -97,14 +97,14 @@ def _changed(gas: Gas, change: float, volume: float, around: Atmosphere) -> Gas:
 
 
 def _seep(
-    breath: Breath, gas: Gas, volume: float, traction: float, around: Atmosphere, h: float
+    exchange: AirExchange, gas: Gas, volume: float, traction: float, around: Atmosphere, h: float
 ) -> Gas:
     """What seeps through the contact in h at constant volume: P goes to P_atm and never past it.
 
     Air that enters raises the pressure by dP = k R T0/V dn, air that leaves lowers it by k R T/V dn
     (T being its own): either way P - P_atm decays exponentially, exactly if T stays.
     """
-    conductance = breath.conductance_at(traction)
+    conductance = exchange.conductance_at(traction)
     if conductance == 0.0 or volume <= 0.0:
         return gas
     pressure, p_atm, k = gas.pressure_in(volume), around.pressure, gas.exponent

@@ -8,7 +8,7 @@ import numpy as np
 
 from limpet.cavity.gas.atmosphere import Gas
 from limpet.cavity.gas.limit import Seal
-from limpet.cavity.gas.network import Feed, Hose
+from limpet.cavity.gas.network import HoseState, PortFlow
 from limpet.cavity.mesh import CavityMesh
 from limpet.report import NOWHERE, Place
 
@@ -16,23 +16,23 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Trapped:
+class Cavity:
     """One cavity: its mesh and its air, and what the current step needs to know of it."""
 
     id: int
     mesh: CavityMesh
     gas: Gas  # its n [mol], and how it answers a change of volume
     pressure: float  # P [Pa] absolute, of the last step
-    stored: float = 0.0  # [mol] in the chamber above it (Breath.chamber)
+    stored: float = 0.0  # [mol] in the chamber above it (AirExchange.chamber)
     volume: float = 0.0  # V [m^3] at x
     gradient: Array = field(default_factory=lambda: np.zeros((0, 3)))  # H_p at mesh.support [m^2]
     leaked: float = 0.0  # [mol] in this step
     seal: Seal = field(default_factory=lambda: Seal(0.0, 0.0, 0.0))
     p_max: float = np.inf  # [Pa] in this step
-    seal_place: Place = NOWHERE  # [m] see CavityReport
+    bottleneck: Place = NOWHERE  # [m] see CavityReport
     missing: int = 0  # detections in a row that did not find it
     parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
-    feed: Feed | None = None  # in this step, if it is on a line
+    port_flow: PortFlow | None = None  # in this step, if it is on a line
 
     @property
     def air(self) -> float:
@@ -41,17 +41,17 @@ class Trapped:
 
 
 @dataclass(frozen=True)
-class AirBook:
+class AirLedger:
     """All trapped air, and where it came from and went since the start [mol]."""
 
-    cavities: tuple[Trapped, ...] = ()
+    cavities: tuple[Cavity, ...] = ()
     next_id: int = 0
     created: float = 0.0
     leaked: float = 0.0
     vented: float = 0.0
     released: float = 0.0
     taken: float = 0.0  # by pumps, regulators and vents
-    lines: tuple[Hose, ...] = ()
+    lines: tuple[HoseState, ...] = ()
     pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see contact_pattern
     load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
 

@@ -1,12 +1,12 @@
 """Vacuum lines within a step: what they draw from the cavities, and what becomes of their own air.
 
-An ideal regulator on a cup without a hose imposes the pressure. All else is air that flows, slowly
+An ideal regulator on a cup without a state imposes the pressure. All else is air that flows, slowly
 enough to keep the temperature of its pipes, at rates linear in the pressures; taken at the end of
 the step such flows need no law of their own. With n' = a - b P into a cavity
 
     P (V + h V') = (n + h (a - b P)) R T
 
-is the gas law with V + h b R T for V and (n + h a) R T for n R T. A hose's own pressure
+is the gas law with V + h b R T for V and (n + h a) R T for n R T. A state's own pressure
 P_l = alpha + beta P follows from its balance and is put in before the step is solved.
 """
 
@@ -18,16 +18,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere, Gas
-from limpet.cavity.gas.vacuum_line import Flow, Line, Pump, Regulator, Source, Valve
+from limpet.cavity.gas.vacuum_line import Flow, Hose, Pump, Regulator, Source, Valve
 from limpet.cavity.mesh import CavityMesh
-from limpet.report import GripperReport
+from limpet.report import VacuumSensorReport
 
 NO_FLOW = Flow()
 Known = Sequence[tuple[int, CavityMesh, float]]  # cavities: id, mesh, volume [m^3]
 
 
 @dataclass(frozen=True)
-class Tap:
+class Port:
     """A line where it meets the air: the cavity round `vertex` is on it.
 
     vertex: of the joined surfaces; -1: the largest cavity with a wall on the body.
@@ -37,11 +37,11 @@ class Tap:
     body: int
     vertex: int
     source: Source
-    line: Line
+    hose: Hose
     valve: Valve
     switch: float  # [Pa] of vacuum from which on a part counts as present
 
-    def asked_for(self, vacuum: float) -> Tap:
+    def asked_for(self, vacuum: float) -> Port:
         """The same with another vacuum [Pa] at its source."""
         if isinstance(self.source, Pump):
             return replace(self, source=replace(self.source, end_vacuum=vacuum))
@@ -49,17 +49,17 @@ class Tap:
 
     def takes(self, pressure: float, time: float, around: Atmosphere) -> Flow:
         """What leaves the line at its far end; pressure [Pa]: of the line, in the last step."""
-        state = self.valve.state(time)
-        if state == "open":
+        position = self.valve.state(time)
+        if position == "open":
             return self.source.takes(pressure, time, around)
-        return Flow() if state == "closed" else Flow(target=around.pressure)
+        return Flow() if position == "closed" else Flow(target=around.pressure)
 
 
 @dataclass(frozen=True)
-class Feed:
+class PortFlow:
     """What moves the air of one cavity in a step: its line, and what leaks."""
 
-    tap: int
+    port: int
     to_line: Flow
     leak: Flow  # outward, as all flows here
 
@@ -70,7 +70,7 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class Hose:
+class HoseState:
     """The state of a line's air, and what became of it in a step."""
 
     pressure: float  # [Pa]
@@ -82,97 +82,100 @@ class Hose:
     known: bool = True  # False: an ideal regulator on an open cup, which would take any amount
 
 
-def filled(line: Line, around: Atmosphere) -> Hose:
+def at_ambient(hose: Hose, around: Atmosphere) -> HoseState:
     """A line at the pressure of the atmosphere."""
-    return Hose(around.pressure, around.pressure * line.volume / around.rt)
+    return HoseState(around.pressure, around.pressure * hose.volume / around.rt)
 
 
-def from_cup(line: Line, hose: Hose, h: float, rt: float) -> Flow:
+def flow_from_cup(hose: Hose, state: HoseState, h: float, rt: float) -> Flow:
     """What leaves the cup for the line in a step, the line's own pressure eliminated."""
-    end = hose.end
-    if line.conductance == np.inf:
+    end = state.end
+    if hose.conductance == np.inf:
         if end.target is not None:
             return end
-        return Flow(end.a + hose.air / h, end.b + line.volume / (rt * h))
-    alpha, beta = _own(line, hose, h, rt)
-    g = line.conductance
+        return Flow(end.a + state.air / h, end.b + hose.volume / (rt * h))
+    alpha, beta = _own(hose, state, h, rt)
+    g = hose.conductance
     return Flow(g * alpha, g * (1.0 - beta))
 
 
-def _own(line: Line, hose: Hose, h: float, rt: float) -> tuple[float, float]:
+def _own(hose: Hose, state: HoseState, h: float, rt: float) -> tuple[float, float]:
     """alpha, beta of P_l = alpha + beta P at the end of the step, from the line's balance
 
     P_l V_l/(R T) = n_l + h (G (P - P_l) - b P_l + a).
     """
-    end = hose.end
+    end = state.end
     if end.target is not None:
         return end.target, 0.0
-    whole = line.volume / rt + h * (line.conductance + end.b)
-    return (hose.air + h * end.a) / whole, h * line.conductance / whole
+    whole = hose.volume / rt + h * (hose.conductance + end.b)
+    return (state.air + h * end.a) / whole, h * hose.conductance / whole
 
 
 def after(
-    line: Line, hose: Hose, pressure: float, drawn: float | None, h: float, rt: float
-) -> Hose:
+    hose: Hose, state: HoseState, pressure: float, drawn: float | None, h: float, rt: float
+) -> HoseState:
     """The line at the end of a step. pressure [Pa]: of the cup, or of the atmosphere if it is open.
 
     drawn [mol]: what came from a sealed cavity; None: the cup is open, and it is reckoned here.
     """
-    end, sealed = hose.end, drawn is not None
-    if line.conductance == np.inf:
+    end, sealed = state.end, drawn is not None
+    if hose.conductance == np.inf:
         own = pressure
     else:
-        alpha, beta = _own(line, hose, h, rt)
+        alpha, beta = _own(hose, state, h, rt)
         own = alpha + beta * pressure
-    air = own * line.volume / rt
-    known = end.target is None or sealed or line.conductance < np.inf
+    air = own * hose.volume / rt
+    known = end.target is None or sealed or hose.conductance < np.inf
     if drawn is None:
-        flow = from_cup(line, hose, h, rt)
-        drawn = h * flow.out(pressure) if flow.target is None else air - hose.air
-    taken = h * end.out(own) if end.target is None else hose.air + drawn - air
-    return Hose(own, air, taken, drawn, end, sealed, known)
+        flow = flow_from_cup(hose, state, h, rt)
+        drawn = h * flow.out(pressure) if flow.target is None else air - state.air
+    taken = h * end.out(own) if end.target is None else state.air + drawn - air
+    return HoseState(own, air, taken, drawn, end, sealed, known)
 
 
-def opened(
-    taps: Sequence[Tap], hoses: Sequence[Hose], time: float, around: Atmosphere
-) -> tuple[Hose, ...]:
+def with_source_flow(
+    ports: Sequence[Port], states: Sequence[HoseState], time: float, around: Atmosphere
+) -> tuple[HoseState, ...]:
     """The lines with what leaves them in the step that ends at `time` [s]."""
     return tuple(
-        replace(hose, end=tap.takes(hose.pressure, time, around)) for tap, hose in zip(taps, hoses)
+        replace(state, end=port.takes(state.pressure, time, around))
+        for port, state in zip(ports, states)
     )
 
 
-def served(
-    taps: Sequence[Tap], cavities: Sequence[tuple[int, CavityMesh, float]]
+def ports_of_cavities(
+    ports: Sequence[Port], cavities: Sequence[tuple[int, CavityMesh, float]]
 ) -> dict[int, int]:
-    """The tap of each cavity (id, mesh, volume) that is on a line, by id; of two taps the first."""
+    """The port of each cavity (id, mesh, volume) on a line, by id; of two ports the first."""
     out: dict[int, int] = {}
-    for i, tap in enumerate(taps):
+    for i, port in enumerate(ports):
         mine = [
             (volume, number)
             for number, mesh, volume in cavities
-            if (tap.vertex in mesh.support if tap.vertex >= 0 else tap.body in mesh.body)
+            if (port.vertex in mesh.support if port.vertex >= 0 else port.body in mesh.body)
         ]
         if mine:
             out.setdefault(max(mine)[1], i)
     return out
 
 
-def flowed(gas: Gas, feed: Feed, p: float, volume: float, h: float) -> tuple[Gas, float, float]:
+def after_flow(
+    gas: Gas, port_flow: PortFlow, p: float, volume: float, h: float
+) -> tuple[Gas, float, float]:
     """The air of a cavity on a line after a step that ends at p [Pa] in `volume` [m^3].
 
     Also how much [mol] has leaked in, and how much the line has drawn.
     """
-    seeped = -h * feed.leak.out(p)
-    if feed.to_line.target is None:
-        drawn = h * feed.to_line.out(p)
+    seeped = -h * port_flow.leak.out(p)
+    if port_flow.to_line.target is None:
+        drawn = h * port_flow.to_line.out(p)
         return replace(gas, amount=max(gas.amount + seeped - drawn, 0.0)), seeped, drawn
     amount = gas.amount_at(p, volume)  # as much as the pressure asks for
     return replace(gas, amount=amount), seeped, gas.amount + seeped - amount
 
 
-def sensor(tap: Tap, hose: Hose, h: float, around: Atmosphere) -> GripperReport:
+def sensor(port: Port, state: HoseState, h: float, around: Atmosphere) -> VacuumSensorReport:
     """What the sensor of a line reads after a step."""
-    vacuum = around.pressure - hose.pressure
-    flow = hose.taken / h * around.rt / around.pressure if hose.known else None
-    return GripperReport(vacuum, flow, hose.sealed, vacuum >= tap.switch)
+    vacuum = around.pressure - state.pressure
+    flow = state.taken / h * around.rt / around.pressure if state.known else None
+    return VacuumSensorReport(vacuum, flow, state.sealed, vacuum >= port.switch)

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from limpet.cavity.find.tracking import Air, add_air, annexed, links
+from limpet.cavity.find.tracking import AirShare, add_air, annexed, links
 from limpet.cavity.find.union_search import seal_gaps
 from limpet.cavity.gas.atmosphere import Atmosphere, Gas, mixed
-from limpet.cavity.gas.ledger import AirBook, Trapped
-from limpet.cavity.mesh import CavityMesh, Walls, volume
+from limpet.cavity.gas.ledger import AirLedger, Cavity
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, volume
 from limpet.contact.contacts import Contacts
 
 Array = np.ndarray
@@ -19,10 +19,10 @@ Array = np.ndarray
 PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
 
 
-def hand_on(
-    book: AirBook, old: Sequence[Trapped], found: Sequence[CavityMesh], x: Array,
-    contacts: Contacts, walls: Walls, sealing: float, around: Atmosphere,
-) -> AirBook:  # fmt: skip
+def transfer_air(
+    book: AirLedger, old: Sequence[Cavity], found: Sequence[CavityMesh], x: Array,
+    contacts: Contacts, surface: JoinedSurface, sealing_distance: float, around: Atmosphere,
+) -> AirLedger:  # fmt: skip
     """The book without `old` and with the cavities found, which have the air of those that they
     share room with. What was only missed now keeps its mesh.
     """
@@ -35,17 +35,17 @@ def hand_on(
     link = link[:, keep]
     # a leak path along which nothing is even near is open beyond doubt; else wait a step
     lost = [i for i, c in enumerate(old) if not link[i].any() and c.missing < PATIENCE]
-    gaps = seal_gaps(walls, contacts, sealing, [old[i].mesh for i in lost])
+    gaps = seal_gaps(surface, contacts, sealing_distance, [old[i].mesh for i in lost])
     waiting = [i for i, gap in zip(lost, gaps) if np.isfinite(gap)]
     meshes = [*new, *(old[i].mesh for i in waiting)]
     stays = np.zeros((len(old), len(waiting)), dtype=bool)
     stays[waiting, np.arange(len(waiting))] = True
     link = np.hstack([link, stays])
     volumes = np.array([max(volume(m, x), 0.0) for m in meshes])
-    gained = annexed([c.mesh for c in old], meshes, link, x, sealing)
+    gained = annexed([c.mesh for c in old], meshes, link, x, sealing_distance)
     outside = np.where(link.any(axis=0), gained, volumes)  # [m^3] open to the air until now
     created = around.pressure * outside / around.rt
-    air = Air(
+    air = AirShare(
         np.array([c.id for c in old], dtype=np.int64),
         np.array([c.air for c in old], dtype=float),
         book.next_id,
@@ -60,7 +60,7 @@ def hand_on(
         )
         number = int(after.id[j])
         cavities.append(
-            Trapped(
+            Cavity(
                 id=number, mesh=mesh, gas=replace(gas, amount=float(after.amount[j])),
                 pressure=pressure, stored=float(ledger.share[:, j] @ stored),
                 missing=missing.get(number, 0),
@@ -74,7 +74,7 @@ def hand_on(
 
 
 def _inherited(
-    old: Sequence[Trapped], link: Array, share: Array, volume: float, created: float,
+    old: Sequence[Cavity], link: Array, share: Array, volume: float, created: float,
     around: Atmosphere,
 ) -> tuple[Gas, float]:  # fmt: skip
     """The air that a cavity has from the old ones and from outside, and its pressure."""

@@ -105,7 +105,7 @@ Source = Regulator | Pump
 
 
 @dataclass(frozen=True)
-class Line:
+class Hose:
     """The hose: its air is at one pressure, that of the source's end; `conductance` leads to the
     cup. Without one (infinite) hose and cup are one room.
     """

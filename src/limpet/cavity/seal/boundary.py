@@ -17,8 +17,8 @@ from enum import StrEnum
 import numpy as np
 from numba import njit
 
-from limpet.cavity.mesh import Walls
-from limpet.cavity.seal.proximity import NOBODY, TOUCHING, Nearness
+from limpet.cavity.mesh import JoinedSurface
+from limpet.cavity.seal.proximity import NOBODY, TOUCHING, VertexProximity
 from limpet.errors import LimpetError, suggest
 
 Array = np.ndarray
@@ -27,7 +27,7 @@ PART = 0.05  # of a cavity's free vertices make a part that contact has cut off 
 PUSH, PULL = 1, 2
 
 
-class Ring(StrEnum):
+class SealBoundary(StrEnum):
     """Where in the contact ring the pressure falls from the cavity's to the atmosphere's."""
 
     OUTER = "outer"  # at the outermost touching vertices: the air has crept under the whole ring
@@ -36,33 +36,35 @@ class Ring(StrEnum):
     HISTORY = "history"  # P's: where the union happened to cut when the mesh was last made
 
 
-RingModel = Ring | float  # a number from 0 to 1: the share of the fall at the outer edge
+SealBoundaryModel = (
+    SealBoundary | float
+)  # a number from 0 to 1: the share of the fall at the outer edge
 
 
-def ring_model(value: object) -> RingModel:
-    """The ring model that a name, a number or the text of a number stands for."""
+def seal_boundary_model(value: object) -> SealBoundaryModel:
+    """The model that a name, a number or a string with a number stands for."""
     if isinstance(value, str):
-        if value in list(Ring):
-            return Ring(value)
+        if value in list(SealBoundary):
+            return SealBoundary(value)
         try:
             value = float(value)
         except ValueError:
             raise LimpetError(
-                f"ring = '{value}'{suggest(str(value), list(Ring))}; or give the share, 0 to 1, of "
-                "the pressure's fall at the outer edge"
+                f"seal_boundary = '{value}'{suggest(str(value), list(SealBoundary))}; or give the "
+                "share, 0 to 1, of the pressure drop at the outer edge"
             ) from None
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0.0 <= value <= 1.0:
         raise LimpetError(
-            f"ring = {value}: expected {', '.join(Ring)}, or the share, 0 to 1, of the pressure's "
-            "fall at the outer edge"
+            f"seal_boundary = {value}: expected {', '.join(SealBoundary)}, or the share, 0 to 1, "
+            "of the pressure drop at the outer edge"
         )
     return float(value)
 
 
-def outer_share(ring: RingModel) -> float:
+def outer_share(ring: SealBoundaryModel) -> float:
     """The share of the fall at the outer edge; HISTORY has none of its own."""
-    if isinstance(ring, Ring):
-        return {Ring.OUTER: 1.0, Ring.INNER: 0.0, Ring.MIDDLE: 0.5}[ring]
+    if isinstance(ring, SealBoundary):
+        return {SealBoundary.OUTER: 1.0, SealBoundary.INNER: 0.0, SealBoundary.MIDDLE: 0.5}[ring]
     return ring
 
 
@@ -89,7 +91,11 @@ class Division:
 
 
 def divide(
-    walls: Walls, near: Nearness, sealing: float, candidates: Sequence[Candidate], ring: Ring
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
+    candidates: Sequence[Candidate],
+    ring: SealBoundary,
 ) -> Division:
     """Find each candidate's interior and seal line from its last known interior.
 
@@ -106,10 +112,12 @@ def divide(
     whose edge lifts and sets down again makes a ripple of period two.
     """
     n = len(near.gap)
-    closed = near.gap < sealing
-    touching = closed if ring is Ring.HISTORY else near.gap < min(sealing, TOUCHING)
-    graph = (walls.vertex_start, walls.neighbours)
-    covered = (walls.body, walls.body[near.face[:, 0]], _covering(walls, candidates))
+    closed = near.gap < sealing_distance
+    touching = (
+        closed if ring is SealBoundary.HISTORY else near.gap < min(sealing_distance, TOUCHING)
+    )
+    graph = (surface.vertex_start, surface.neighbours)
+    covered = (surface.body, surface.body[near.face[:, 0]], _covering(surface, candidates))
     home = np.full(n, NOBODY, dtype=np.int32)  # last known interior
     known = np.full(n, NOBODY, dtype=np.int32)  # the same with the seal line
     grows = np.array([c.grows for c in candidates], dtype=np.bool_)
@@ -138,14 +146,14 @@ def divide(
         part_t,
         sealed,
         open_air,
-        ring is Ring.OUTER,
+        ring is SealBoundary.OUTER,
     )
     owner[seal] = NOBODY
     sealed &= np.bincount(owner[owner >= 0], minlength=len(candidates)) > 0
     within = owner >= 0
     within[within] = sealed[owner[within]]
     lines = _seal_lines(*graph, owner, seal, len(candidates))
-    pulled = within & (ring is not Ring.HISTORY)
+    pulled = within & (ring is not SealBoundary.HISTORY)
     role = np.where(closed, np.where(pulled, PULL, PUSH), 0).astype(np.int8)
     updated = tuple(
         replace(c, interior=_ids(within & (owner == k)), seal_line=_ids(lines[k]))
@@ -153,27 +161,29 @@ def divide(
         else c
         for k, c in enumerate(candidates)
     )
-    return Division(updated, sealed, role, within, seal & (ring is not Ring.HISTORY))
+    return Division(updated, sealed, role, within, seal & (ring is not SealBoundary.HISTORY))
 
 
-def count_parts(walls: Walls, near: Nearness, sealing: float, interior: Array) -> int:
+def count_parts(
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float, interior: Array
+) -> int:
     """Into how many parts the vertices that touch cut a cavity's interior, by its vertex graphs.
 
     Parts of less than PART of the free vertices do not count.
     """
-    graph = (walls.vertex_start, walls.neighbours, walls.body)
-    gaps = (near.gap, sealing, min(sealing, TOUCHING))
-    return _count_parts(*graph, *gaps, interior, len(walls.offset) - 1, PART)
+    graph = (surface.vertex_start, surface.neighbours, surface.body)
+    gaps = (near.gap, sealing_distance, min(sealing_distance, TOUCHING))
+    return _count_parts(*graph, *gaps, interior, len(surface.offset) - 1, PART)
 
 
-def ring_vertices(walls: Walls, closed: Array, seal_line: Array) -> Array:
+def ring_vertices(surface: JoinedSurface, closed: Array, seal_line: Array) -> Array:
     """(N,) bool: the closed vertices that hang together with a seal line."""
-    return _connected(walls.vertex_start, walls.neighbours, closed, seal_line)
+    return _connected(surface.vertex_start, surface.neighbours, closed, seal_line)
 
 
-def _covering(walls: Walls, candidates: Sequence[Candidate]) -> Array:
+def _covering(surface: JoinedSurface, candidates: Sequence[Candidate]) -> Array:
     """(c, n, n) bool: whether, in each cavity, body i only follows body j that bears their ring."""
-    n = len(walls.offset) - 1
+    n = len(surface.offset) - 1
     covers = np.zeros((len(candidates), n, n), dtype=np.bool_)
     for k, c in enumerate(candidates):
         covers[k, c.rings[:, 1], c.rings[:, 0]] = True
@@ -263,7 +273,7 @@ def _count_parts(
     neighbours: Array,
     body: Array,
     gap: Array,
-    sealing: float,
+    sealing_distance: float,
     touching: float,
     interior: Array,
     n_bodies: int,
@@ -273,7 +283,7 @@ def _count_parts(
     free = np.zeros(n_bodies, dtype=np.int64)
     for v in interior:
         inside[v] = gap[v] >= touching
-        free[body[v]] += gap[v] >= sealing
+        free[body[v]] += gap[v] >= sealing_distance
     stack = np.empty(len(interior), dtype=np.int32)
     parts = np.zeros(n_bodies, dtype=np.int64)
     for seed in interior:
@@ -285,7 +295,7 @@ def _count_parts(
         while size > 0:
             size -= 1
             v = stack[size]
-            count += gap[v] >= sealing
+            count += gap[v] >= sealing_distance
             for e in range(start[v], start[v + 1]):
                 w = neighbours[e]
                 if inside[w]:

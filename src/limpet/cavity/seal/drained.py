@@ -12,14 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from limpet.cavity.mesh import CavityMesh, Walls
+from limpet.cavity.mesh import CavityMesh, JoinedSurface
 from limpet.cavity.seal.boundary import ring_vertices
 
 Array = np.ndarray
 
 
-def without_emptied(
-    walls: Walls, meshes: Sequence[CavityMesh], empty: Sequence[bool]
+def without_drained(
+    surface: JoinedSurface, meshes: Sequence[CavityMesh], empty: Sequence[bool]
 ) -> tuple[list[int], list[CavityMesh]]:
     """The cavities to look for: those that stay, by index, each with the empty ones next to it.
 
@@ -30,7 +30,7 @@ def without_emptied(
     full = [i for i in stay if not empty[i]]
     for gone in np.flatnonzero(empty).tolist():
         for i in full:
-            both = _joined(walls, joined[i], meshes[gone])
+            both = _joined(surface, joined[i], meshes[gone])
             if both is not None:
                 joined[i] = both
                 stay.remove(gone)
@@ -38,18 +38,20 @@ def without_emptied(
     return stay, [joined[i] for i in stay]
 
 
-def _joined(walls: Walls, mesh: CavityMesh, gone: CavityMesh) -> CavityMesh | None:
+def _joined(surface: JoinedSurface, mesh: CavityMesh, gone: CavityMesh) -> CavityMesh | None:
     """The mesh with what lay beyond the wall between the two; None if they share no wall."""
-    lines = np.zeros(len(walls.body), dtype=bool)
+    lines = np.zeros(len(surface.body), dtype=bool)
     lines[mesh.seal_line] = lines[gone.seal_line] = True
-    wall = ring_vertices(walls, lines, mesh.seal_line) & ring_vertices(walls, lines, gone.seal_line)
+    wall = ring_vertices(surface, lines, mesh.seal_line) & ring_vertices(
+        surface, lines, gone.seal_line
+    )
     if not wall.any():
         return None
     outer = lines & ~wall
     inside = np.concatenate([mesh.interior, gone.interior, np.flatnonzero(wall)])
     halves = mesh.halves
     if halves:  # the first is the one that ends at the outer edge of the ring
-        first = _joined(walls, halves[0], gone.halves[0] if gone.halves else gone)
+        first = _joined(surface, halves[0], gone.halves[0] if gone.halves else gone)
         halves = (first or halves[0], *halves[1:])
     return replace(
         mesh,

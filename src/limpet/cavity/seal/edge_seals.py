@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.find.classify import NO_REGION, classify, outside_seeds
-from limpet.cavity.mesh import Walls
+from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.leak_paths import vertex_areas
-from limpet.cavity.seal.proximity import Nearness, nearness
+from limpet.cavity.seal.proximity import VertexProximity, vertex_proximity
 from limpet.contact.contacts import Contacts
 
 Array = np.ndarray
@@ -23,25 +23,27 @@ Array = np.ndarray
 ON_EDGE = 1e-9  # a smaller weight is none
 
 
-def nearness_on_ridges(contacts: Contacts, walls: Walls, sealing: float, x: Array) -> Nearness:
+def proximity_with_edge_seals(
+    contacts: Contacts, surface: JoinedSurface, sealing_distance: float, x: Array
+) -> VertexProximity:
     """Nearness in which the ends, outside, of edges that alone part inside from outside are closed.
 
     They stand for the ring that the ridge makes, which so ends at most an edge too far out.
     sealing [m]: contacts with a lower gap are closed; x (N, 3) [m].
     """
-    near = nearness(contacts, walls)
-    closed = near.gap < sealing
-    first = (walls.offset[contacts.body_a], walls.offset[contacts.body_b])
+    near = vertex_proximity(contacts, surface)
+    closed = near.gap < sealing_distance
+    first = (surface.offset[contacts.body_a], surface.offset[contacts.body_b])
     sides = (
         (first[0], contacts.vertices_a, contacts.weights_a),
         (first[1], contacts.vertices_b, contacts.weights_b),
     )
-    ends, which = _closed_edges(contacts.gap, sealing, closed, *sides[0], *sides[1])
+    ends, which = _closed_edges(contacts.gap, sealing_distance, closed, *sides[0], *sides[1])
     if len(ends) == 0:
         return near
-    graph = _without(walls.vertex_start, walls.neighbours, ends)
-    area = vertex_areas(walls.triangles, x)
-    seeds = outside_seeds(*graph, walls.body, closed, area)
+    graph = _without(surface.vertex_start, surface.neighbours, ends)
+    area = vertex_areas(surface.triangles, x)
+    seeds = outside_seeds(*graph, surface.body, closed, area)
     inside = classify(*graph, closed, seeds).region != NO_REGION
     gap, away, face, weights = (a.copy() for a in (near.gap, near.away, near.face, near.weights))
     for side, sign in ((0, 1.0), (1, -1.0)):
@@ -57,9 +59,16 @@ def nearness_on_ridges(contacts: Contacts, walls: Walls, sealing: float, x: Arra
 
 @njit(cache=True)
 def _closed_edges(
-    gap: Array, sealing: float, closed: Array, first_a: Array, vertices_a: Array, weights_a: Array,
-    first_b: Array, vertices_b: Array, weights_b: Array,
-) -> tuple[Array, Array]:  # fmt: skip
+    gap: Array,
+    sealing_distance: float,
+    closed: Array,
+    first_a: Array,
+    vertices_a: Array,
+    weights_a: Array,
+    first_b: Array,
+    vertices_b: Array,
+    weights_b: Array,
+) -> tuple[Array, Array]:
     """Edges that contacts lie on and neither end of which is closed: their ends, both ways round.
 
     Also the contact and on which side of it, 0 or 1, each is.
@@ -68,7 +77,7 @@ def _closed_edges(
     which = np.empty((4 * len(gap), 2), dtype=np.int64)
     n = 0
     for k in range(len(gap)):
-        if gap[k] >= sealing:
+        if gap[k] >= sealing_distance:
             continue
         for side in range(2):
             own, p, w = (

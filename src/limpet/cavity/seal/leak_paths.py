@@ -7,45 +7,55 @@ from heapq import heappop, heappush
 import numpy as np
 from numba import njit
 
-from limpet.cavity.mesh import Walls
+from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.boundary import Candidate
-from limpet.cavity.seal.proximity import NOBODY, Nearness
+from limpet.cavity.seal.proximity import NOBODY, VertexProximity
 
 Array = np.ndarray
 
 
-def narrowest(
-    walls: Walls, near: Nearness, sealing: float, candidate: Candidate
+def bottleneck_path(
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float, candidate: Candidate
 ) -> tuple[float, int]:
     """The gap [m] and the vertex at which the best leak path is narrowest: there it will open.
 
     Paths run over the carriers' vertices from the interior to the outside; -inf and NOBODY where
     there is none. A flattened cavity starts at the interior vertices farthest from the outside.
     """
-    cost, vertex = _least(walls, near, sealing, candidate, -near.gap, False)
+    cost, vertex = _least(surface, near, sealing_distance, candidate, -near.gap, False)
     return -cost, vertex
 
 
-def seal_gap(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> float:
-    """The largest over leak paths of the smallest gap [m]; `sealing` or more: a ring is open."""
-    return narrowest(walls, near, sealing, candidate)[0]
+def seal_gap(
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float, candidate: Candidate
+) -> float:
+    """The largest over leak paths of the smallest gap [m]; an open ring has at least
+    `sealing_distance`.
+    """
+    return bottleneck_path(surface, near, sealing_distance, candidate)[0]
 
 
-def ring_open(walls: Walls, near: Nearness, sealing: float, candidate: Candidate) -> bool:
+def ring_open(
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float, candidate: Candidate
+) -> bool:
     """Whether vertices that are not closed join the interior to the outside."""
-    return seal_gap(walls, near, sealing, candidate) >= sealing
+    return seal_gap(surface, near, sealing_distance, candidate) >= sealing_distance
 
 
 def seal_traction(
-    walls: Walls, near: Nearness, sealing: float, candidate: Candidate, traction: Array
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
+    candidate: Candidate,
+    traction: Array,
 ) -> tuple[float, float]:
     """The least over leak paths of the largest traction met, and of the sum of all met [Pa].
 
     traction (N,) [Pa]: of every surface vertex. Infinite: there is no leak path.
     """
     traction = np.maximum(traction, 0.0)  # a step that was not solved may leave contacts that pull
-    largest, _ = _least(walls, near, sealing, candidate, traction, False)
-    total, _ = _least(walls, near, sealing, candidate, traction, True)
+    largest, _ = _least(surface, near, sealing_distance, candidate, traction, False)
+    total, _ = _least(surface, near, sealing_distance, candidate, traction, True)
     return max(largest, 0.0), total
 
 
@@ -85,20 +95,25 @@ def vertex_areas(triangles: Array, x: Array) -> Array:
 
 
 def _least(
-    walls: Walls, near: Nearness, sealing: float, candidate: Candidate, cost: Array, add: bool
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
+    candidate: Candidate,
+    cost: Array,
+    add: bool,
 ) -> tuple[float, int]:
     if len(candidate.rings) == 0:
         return np.inf, NOBODY
     return _cheapest(
-        walls.vertex_start,
-        walls.neighbours,
-        walls.body,
-        walls.offset,
+        surface.vertex_start,
+        surface.neighbours,
+        surface.body,
+        surface.offset,
         near.face,
         cost,
         add,
         near.gap,
-        sealing,
+        sealing_distance,
         candidate.rings,
         candidate.interior,
         candidate.seal_line,
@@ -115,7 +130,7 @@ def _cheapest(
     cost: Array,
     add: bool,
     gap: Array,
-    sealing: float,
+    sealing_distance: float,
     rings: Array,
     interior: Array,
     seal_line: Array,
@@ -157,26 +172,28 @@ def _cheapest(
     flat = True
     deepest = np.zeros(n_bodies, dtype=np.int32)  # on each body
     for v in interior:
-        flat &= gap[v] < sealing
+        flat &= gap[v] < sealing_distance
         deepest[body[v]] = max(deepest[body[v]], depth[v - low])
     nothing = 0.0 if add else -np.inf
     least = np.full(high - low, np.inf)
     dearest = np.full(high - low, NOBODY)  # on the best path to each vertex
     heap = [(0.0, np.int64(0)) for _ in range(0)]
     for v in interior:
-        if (flat and depth[v - low] == deepest[body[v]]) or (not flat and gap[v] >= sealing):
+        if (flat and depth[v - low] == deepest[body[v]]) or (
+            not flat and gap[v] >= sealing_distance
+        ):
             least[v - low] = nothing
             heappush(heap, (nothing, np.int64(v)))
     while len(heap) > 0:
         paid, v = heappop(heap)
         if paid > least[v - low]:
             continue
-        if not known[v - low] and gap[v] >= sealing:
+        if not known[v - low] and gap[v] >= sealing_distance:
             return paid, dearest[v - low]
         for e in range(start[v], start[v + 1]):
             w = neighbours[e]
             # Under a ring that another body bears there is no path (see `divide`).
-            if gap[w] < sealing:
+            if gap[w] < sealing_distance:
                 if follows[body[w], body[face[w, 0]]]:
                     continue
             elif inside[v - low] and not known[w - low]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit
 
-from limpet.cavity.mesh import Walls
+from limpet.cavity.mesh import JoinedSurface
 from limpet.contact.contacts import EDGE_EDGE, Contacts
 
 Array = np.ndarray
@@ -17,17 +17,19 @@ NOBODY = -1
 
 
 @dataclass(frozen=True)
-class Nearness:
+class VertexProximity:
     """The nearest contact of every surface vertex, by global vertex id."""
 
     gap: Array  # (N,) [m], inf without contact
     away: Array  # (N, 3) unit, the way that parts the vertex from the other body
     face: Array  # (N, 3) int32, global vertices of the other body's triangle there
     weights: Array  # (N, 3)
-    second: Nearness | None = None  # the nearest one with yet another body; None: there is none
+    second: VertexProximity | None = (
+        None  # the nearest one with yet another body; None: there is none
+    )
 
 
-def nearness(contacts: Contacts, walls: Walls) -> Nearness:
+def vertex_proximity(contacts: Contacts, surface: JoinedSurface) -> VertexProximity:
     """The nearest vertex contact of every vertex; edge-edge contacts seal through their ends."""
     given = (
         contacts.body_a,
@@ -39,13 +41,13 @@ def nearness(contacts: Contacts, walls: Walls) -> Nearness:
         contacts.gap,
         contacts.normal,
         contacts.kind,
-        walls.offset,
+        surface.offset,
     )
-    first = Nearness(*_nearest(*given, np.full(len(walls.body), NOBODY, dtype=np.int32)))
-    if len(walls.offset) < 4:
+    first = VertexProximity(*_nearest(*given, np.full(len(surface.body), NOBODY, dtype=np.int32)))
+    if len(surface.offset) < 4:
         return first
-    taken = np.where(np.isfinite(first.gap), walls.body[first.face[:, 0]], NOBODY)
-    second = Nearness(*_nearest(*given, taken.astype(np.int32)))
+    taken = np.where(np.isfinite(first.gap), surface.body[first.face[:, 0]], NOBODY)
+    second = VertexProximity(*_nearest(*given, taken.astype(np.int32)))
     return replace(first, second=second if np.isfinite(second.gap).any() else None)
 
 

@@ -16,7 +16,7 @@ from limpet.fem.elements.choose import LockingWarning
 from limpet.model.specs import SoftSpec
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.registry import Scene, load
-from limpet.solver.gauss_seidel import SweepSettings
+from limpet.solver.gauss_seidel import GaussSeidelSettings
 from limpet.studies.bench.timing import PHASES, STEPS, Timing, time_steps
 
 REPEATS = 3
@@ -31,7 +31,7 @@ A_SIZES: dict[str, object] = {
 
 
 @dataclass(frozen=True)
-class Case:
+class TimedCase:
     """A mesh and how it is solved."""
 
     name: str
@@ -52,13 +52,13 @@ class Case:
 
 
 CASES = (
-    Case("tet4, as A", {**A_SIZES, "element": "tet4"}, claimed=True),
-    Case("iicr11, same mesh", {**A_SIZES, "element": "iicr11"}, claimed=True),
-    Case(
+    TimedCase("tet4, as A", {**A_SIZES, "element": "tet4"}, claimed=True),
+    TimedCase("iicr11, same mesh", {**A_SIZES, "element": "iicr11"}, claimed=True),
+    TimedCase(
         "tet4, A's 100 sweeps with SOR 1.3", {**A_SIZES, "element": "tet4"},
-        {"solver": SweepSettings(tolerance=1e-9, max_sweeps=100, relaxation=1.3)},
+        {"solver": GaussSeidelSettings(tolerance=1e-9, max_sweeps=100, relaxation=1.3)},
     ),
-    Case("hex20p, default", {"vacuum": "20 kPa"}, claimed=True),
+    TimedCase("hex20p, default", {"vacuum": "20 kPa"}, claimed=True),
 )  # fmt: skip
 
 
@@ -80,13 +80,13 @@ def run(progress: Progress) -> Result:
     return Result((Table("active: time per step, by phase", columns, tuple(rows), notes),), ok)
 
 
-def _time(case: Case, tick: Ticker) -> Timing:
+def _time(case: TimedCase, tick: Ticker) -> Timing:
     p = case.scene().parameters
     end = p.switched_on + p.rise  # type: ignore[attr-defined]
     return time_steps(case.build, end - STEPS * p.h, REPEATS, tick)
 
 
-def _row(case: Case, t: Timing) -> tuple[Cell, ...]:
+def _row(case: TimedCase, t: Timing) -> tuple[Cell, ...]:
     cup = case.scene().world.specs["cup"]
     assert isinstance(cup, SoftSpec)
     cells = sum(len(block) for block in cup.shape.cells.values())

@@ -9,7 +9,7 @@ from time import thread_time
 
 import numpy as np
 
-from limpet.particles.system import Constrained, SweepPlan
+from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.draped import draped
 from limpet.scenes.jellies import jellies
@@ -17,7 +17,7 @@ from limpet.scenes.jellies import jellies
 REPEATS = 3
 STEPS = 60  # timed, from the drop on
 PHASES = ("free", "collision", "compliance", "solve", "correct")
-PAPER_SWEEPS = SweepPlan(sweeps=2, rigid_sweeps=2, substeps=1, most_substeps=1)
+PAPER_SWEEPS = ParticleSolverSettings(sweeps=2, rigid_sweeps=2, substeps=1, max_substeps=1)
 SIZES = (14, 25, 45, 78, 142)  # divisions of a cloth that give 1 000 to 100 000 constraints
 WANTED = {"jelly": 5.0, "cloth": 8.0, "30 000 constraints": 20.0}  # [ms]
 
@@ -34,7 +34,9 @@ class Timed:
     calm: bool  # it neither diverged nor flew apart
 
 
-def time_world(build: Callable[[], Constrained], steps: int, repeats: int, tick: Ticker) -> Timed:
+def time_world(
+    build: Callable[[], ParticleSystem], steps: int, repeats: int, tick: Ticker
+) -> Timed:
     """Step `repeats` + 1 times from the start; the first time compiles."""
     best: np.ndarray | None = None
     for repeat in range(repeats + 1):
@@ -92,7 +94,7 @@ def run(progress: Progress) -> Result:
         slope.append(
             (t.nodes, round(count), solve, float(late.sum()), 1e6 * solve / (2 * count), t.calm)
         )
-    grown = Table(
+    doubled = Table(
         "constrained: cloth of growing size, two sweeps as C",
         (
             "nodes",
@@ -107,8 +109,8 @@ def run(progress: Progress) -> Result:
     )
     first = Table("constrained: time per step", columns, tuple(rows), notes)
     calm = all(t.calm for t in scenes.values())  # no time is ever judged
-    return Result((first, grown), calm)
+    return Result((first, doubled), calm)
 
 
-def _growing(divisions: int) -> Constrained:
-    return draped(divisions, plan=PAPER_SWEEPS)
+def _growing(divisions: int) -> ParticleSystem:
+    return draped(divisions, settings=PAPER_SWEEPS)

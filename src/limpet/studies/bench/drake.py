@@ -17,7 +17,7 @@ import numpy as np
 
 from limpet.pressure_field.extents import distance_extent
 from limpet.pressure_field.fields import (
-    Body,
+    FieldGeometry,
     PressureField,
     pressure_field,
     rigid_surface,
@@ -74,7 +74,7 @@ class DrakePair:
         points, merged = np.unique(points, axis=0, return_inverse=True)
         return points, merged.reshape(-1)[cells]
 
-    def body(self, k: int) -> Body:
+    def body(self, k: int) -> FieldGeometry:
         """The same thing as a body of ours, on Drake's mesh and with Drake's field."""
         points, cells = self.mesh(k)
         thing = self.things[k]
@@ -164,7 +164,7 @@ def _vtk(points: Array, tets: Array) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_drake(surface: ContactSurface, a: Body, b: Body) -> ContactSurface:
+def as_drake(surface: ContactSurface, a: FieldGeometry, b: FieldGeometry) -> ContactSurface:
     """Without the polygons that Drake leaves out: those that face away from a gradient.
 
     Drake keeps a polygon if its normal is within 5/8 pi of the gradient of every compliant body (F

@@ -18,7 +18,7 @@ FIGURE = Figure(
         "C: 51 x 51 nodes, up to 20 492 constraints; collision about 45 % of the time; "
         "an iteration costs in proportion to the constraints (3.4 GHz i7); no figures",
     ),
-    [(f"{n} x {n}", partial(draped, n, plan=PAPER_SWEEPS)) for n in DIVISIONS],
+    [(f"{n} x {n}", partial(draped, n, settings=PAPER_SWEEPS)) for n in DIVISIONS],
 )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limpet.particles.system import Constrained
+from limpet.particles.system import ParticleSystem
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.studies.bench.constrained import PHASES, Timed, time_world
@@ -28,13 +28,13 @@ class Figure:
     name: str  # of the study
     title: str
     said: tuple[str, ...]  # of C
-    sizes: Sequence[tuple[str, Callable[[], Constrained]]]
+    sizes: Sequence[tuple[str, Callable[[], ParticleSystem]]]
     steps: int = 40
     repeats: int = 2
 
 
 @dataclass(frozen=True)
-class Line:
+class Curve:
     """ms = fixed + each * constraints, by least squares."""
 
     fixed: float  # [ms]
@@ -42,10 +42,10 @@ class Line:
     explained: float  # share of the variance: 1 is a line
 
     @staticmethod
-    def through(constraints: np.ndarray, ms: np.ndarray) -> Line:
+    def through(constraints: np.ndarray, ms: np.ndarray) -> Curve:
         each, fixed = np.polyfit(constraints, ms, 1)
         off = ms - fixed - each * constraints
-        return Line(float(fixed), float(each), 1.0 - float(off.var() / ms.var()))
+        return Curve(float(fixed), float(each), 1.0 - float(off.var() / ms.var()))
 
 
 def measure(figure: Figure, progress: Progress) -> Result:
@@ -68,7 +68,7 @@ def measure(figure: Figure, progress: Progress) -> Result:
             )
         )  # fmt: skip
     count = np.concatenate([t.each for t in timed.values()])
-    line = Line.through(count.astype(float), np.concatenate(list(solve.values())))
+    line = Curve.through(count.astype(float), np.concatenate(list(solve.values())))
     table = Table(
         figure.title,
         (
@@ -94,7 +94,7 @@ def _solve(t: Timed) -> np.ndarray:
     return t.ms[:, PHASES.index("solve")]
 
 
-def _draw(timed: dict[str, Timed], line: Line, path: Path) -> None:
+def _draw(timed: dict[str, Timed], line: Curve, path: Path) -> None:
     figure = new_figure(7.0, 5.0)
     axis = figure.add_subplot()
     for label, t in timed.items():

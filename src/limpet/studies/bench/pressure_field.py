@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from limpet.pressure_field.fields import Body, HalfSpace
+from limpet.pressure_field.fields import FieldGeometry, HalfSpace
 from limpet.pressure_field.surface import ContactSurface, Pose, contact_surface
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.studies.bench import drake
@@ -52,7 +52,7 @@ def _two_mugs() -> tuple[Thing, Thing]:
 
 
 @dataclass(frozen=True)
-class Row:
+class QueryRow:
     name: str
     fineness: str
     build: Callable[[], tuple[Thing, Thing]]
@@ -66,18 +66,18 @@ BALL_EDGES = (0.02, 0.01, 0.005, 0.0025, 0.00125)  # [m]
 MUG_VERTICES = (600, 1500, 4000)
 ROWS = (
     *(
-        Row("sphere-box", f"edge {1e3 * e:g} mm", partial(_ball_and_brick, e), ON_TOP)
+        QueryRow("sphere-box", f"edge {1e3 * e:g} mm", partial(_ball_and_brick, e), ON_TOP)
         for e in BALL_EDGES
     ),
     *(
-        Row("mug-box", f"{n} vertices", partial(_mug_and_brick, n), TILTED)
+        QueryRow("mug-box", f"{n} vertices", partial(_mug_and_brick, n), TILTED)
         for n in (*MUG_VERTICES, 12000)
     ),
     *(
-        Row("rigid mug-box", f"{n} vertices", partial(_rigid_mug_and_brick, n), TILTED)
+        QueryRow("rigid mug-box", f"{n} vertices", partial(_rigid_mug_and_brick, n), TILTED)
         for n in MUG_VERTICES
     ),
-    Row("mug-mug", "600 vertices", _two_mugs, THROUGH),
+    QueryRow("mug-mug", "600 vertices", _two_mugs, THROUGH),
 )
 # TARGETS.md: Drake 1.45 on a machine like ours, faces: ms
 TARGETS = {
@@ -122,7 +122,9 @@ def agree(surface: ContactSurface, faces: int, area: float, force: Array) -> boo
     )
 
 
-def times(a: Body, b: Body, pose: Pose, pair: drake.DrakePair | None) -> tuple[float, float]:
+def times(
+    a: FieldGeometry, b: FieldGeometry, pose: Pose, pair: drake.DrakePair | None
+) -> tuple[float, float]:
     """[ms] least time of a query over the rounds, of ours and of Drake's (nan without it)."""
     queries: list[Callable[[], Any]] = [lambda: contact_surface(a, pose, b, HERE)]
     if pair is not None:

@@ -22,7 +22,7 @@ NEAR = 0.1  # sizes within this share of P's count as the same
 
 
 @dataclass(frozen=True)
-class Row:
+class SceneRow:
     """A row of P table 1, and the scene that stands for it."""
 
     name: str
@@ -42,14 +42,14 @@ class Row:
 
 
 # the pull of the ground scene as it was timed from the first: it holds the suction and the peak
-GROUND = Row(
+GROUND = SceneRow(
     "ground", "ground", 434, 135, 122.75, 38.51, (9.02, 0.40, 3.13, 21.31, 1.33),
     {"speed": "5 mm/s", "duration": "3.3 s"}, start=1.25,
 )  # fmt: skip
 # P table 1 (i9-9980HK)
 ROWS = (
     GROUND,
-    Row(
+    SceneRow(
         "soft cube",
         "soft-cube",
         820,
@@ -59,7 +59,7 @@ ROWS = (
         (16.52, 0.57, 6.91, 26.58, 1.96),
         {"cube_element": "hex8", "divisions": 6, "layers": 5, "finer": 1, "nodes": 450},
     ),
-    Row(
+    SceneRow(
         "bunny",
         "bunny",
         434,
@@ -69,7 +69,7 @@ ROWS = (
         (9.10, 0.94, 6.33, 41.67, 3.01),
         {"vertices": 330},
     ),
-    Row(
+    SceneRow(
         "toy",
         "toy",
         628,
@@ -79,7 +79,7 @@ ROWS = (
         (19.12, 0.76, 1.62, 56.22, 2.17),
         {"spring_element": "hex8", "per_turn": 15},
     ),
-    Row(
+    SceneRow(
         "robot",
         "pick-and-place",
         434,
@@ -89,7 +89,7 @@ ROWS = (
         (15.24, 2.44, 9.06, 51.17, 3.15),
         {"h": "10 ms", "facet": "2.5 mm"},
     ),
-    Row(
+    SceneRow(
         "cube halves",
         "cube-halves",
         644,
@@ -99,7 +99,7 @@ ROWS = (
         (14.31, 1.91, 2.92, 343.85, 18.21),
         {"finer": 3},
     ),
-    Row(
+    SceneRow(
         "tentacle",
         "tentacle",
         1585,
@@ -117,7 +117,7 @@ def run(progress: Progress) -> Result:
     return compare(progress, ROWS, "table1")
 
 
-def compare(progress: Progress, rows: tuple[Row, ...], title: str) -> Result:
+def compare(progress: Progress, rows: tuple[SceneRow, ...], title: str) -> Result:
     """Time some rows; `ok` if every timed step was solved: no time is ever judged."""
     present = [row for row in rows if row.scene in scenes()]
     missing = [row for row in rows if row.scene not in scenes()]
@@ -137,11 +137,11 @@ def compare(progress: Progress, rows: tuple[Row, ...], title: str) -> Result:
     return Result(tables, ok=all(t.converged for _, _, t in timed))
 
 
-def _elements(row: Row) -> tuple[str | None, ...]:
+def _elements(row: SceneRow) -> tuple[str | None, ...]:
     return ("tet4", None) if "element" in parameters_of(row.scene) else (None,)
 
 
-def _time(row: Row, element: str | None, tick: Ticker) -> Timing:
+def _time(row: SceneRow, element: str | None, tick: Ticker) -> Timing:
     chosen = {} if element is None else {"element": element}
 
     def build() -> Simulation:
@@ -155,7 +155,7 @@ def _time(row: Row, element: str | None, tick: Ticker) -> Timing:
 
 
 def _totals(
-    title: str, timed: list[tuple[Row, str | None, Timing]], notes: tuple[str, ...]
+    title: str, timed: list[tuple[SceneRow, str | None, Timing]], notes: tuple[str, ...]
 ) -> Table:
     cells: list[tuple[Cell, ...]] = []
     for row, element, t in timed:
@@ -172,7 +172,7 @@ def _totals(
     return Table(title, columns, tuple(cells), notes)
 
 
-def _phases(title: str, timed: list[tuple[Row, str | None, Timing]]) -> Table:
+def _phases(title: str, timed: list[tuple[SceneRow, str | None, Timing]]) -> Table:
     cells: list[tuple[Cell, ...]] = []
     shown: set[str] = set()
     for row, element, t in timed:

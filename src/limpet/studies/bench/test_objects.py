@@ -9,7 +9,7 @@ from manifold3d import Manifold, Mesh64
 
 from limpet.meshing.tetrahedra import coarsen, fill
 from limpet.pressure_field.extents import distance_extent, refine_walls
-from limpet.pressure_field.fields import Body, pressure_field, rigid_surface
+from limpet.pressure_field.fields import FieldGeometry, pressure_field, rigid_surface
 from limpet.pressure_field.primitives import box, sphere
 from limpet.shapes.objects import mug
 
@@ -47,7 +47,7 @@ class RigidMesh:
 Thing = Ball | Brick | Tets | RigidMesh
 
 
-def own_body(thing: Thing) -> Body:
+def own_body(thing: Thing) -> FieldGeometry:
     """The thing on a mesh of ours."""
     if isinstance(thing, Ball):
         return pressure_field(sphere(thing.radius, thing.edge), thing.modulus)

@@ -8,7 +8,7 @@ from time import thread_time
 
 import numpy as np
 
-from limpet.record.frame import COLOURS, look, seen
+from limpet.record.frame import COLOURS, capture_frame, frame_header
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.registry import load
 from limpet.viewer.frames import pack
@@ -23,7 +23,7 @@ def run(progress: Progress) -> Result:
     scene = load("ground", {"block_divisions": DIVISIONS})
     simulation = scene.simulation()
     report = list(simulation.run(0.3))[-1]
-    what = seen(simulation)
+    what = frame_header(simulation)
     cells: list[tuple[Cell, ...]] = []
     for colour in COLOURS:
         here, there = Pipe()
@@ -34,7 +34,7 @@ def run(progress: Progress) -> Result:
         costs = []
         for _ in range(FRAMES):
             begin = thread_time()
-            moment = look(simulation, what, report, (colour,))
+            moment = capture_frame(simulation, what, report, (colour,))
             here.send_bytes(pack(moment, colour, epoch=1, flags=0, factor=1.0))
             costs.append(1e3 * (thread_time() - begin))
         reader.join()

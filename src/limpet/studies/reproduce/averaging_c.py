@@ -2,7 +2,7 @@
 
 The same cases are run both ways: a cloth on a sphere, jellies under a bar, a soft body that meets a
 plate in free flight, and weights on a rope over a wheel. C's text leaves open what its code may
-have had; `solver.averaged` says how it is read here.
+have had; `solver.mass_splitting` says how it is read here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from limpet.contact.primitives import block
 from limpet.particles.meshes import cylinder
 from limpet.particles.pbd import PositionBased
-from limpet.particles.system import Constrained, SweepPlan
+from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.rigid.rigid_body import RigidBody
@@ -37,7 +37,7 @@ FALLS = 0.02  # of the acceleration that they may be off
 
 
 @dataclass(frozen=True)
-class Line:
+class Curve:
     """A figure of a case, both ways."""
 
     case: str
@@ -47,13 +47,17 @@ class Line:
     should: float | None = None  # what it is in truth, where that is known
 
 
-def _both(case: str, figure: str, ways: list[float], should: float | None = None) -> Line:
-    return Line(case, figure, ways[0], ways[1], should)
+def _both(case: str, figure: str, ways: list[float], should: float | None = None) -> Curve:
+    return Curve(case, figure, ways[0], ways[1], should)
 
 
-def of_cloth(plan: SweepPlan, label: str, divisions: int, seconds: float) -> list[Line]:
+def of_cloth(
+    settings: ParticleSolverSettings, label: str, divisions: int, seconds: float
+) -> list[Curve]:
     """Penetration, stretch, rest and energy of a cloth on the sphere."""
-    ways = [cloth(replace(plan, averaged=way), divisions, seconds) for way in (False, True)]
+    ways = [
+        cloth(replace(settings, mass_splitting=way), divisions, seconds) for way in (False, True)
+    ]
     case = f"cloth, {label}"
     return [
         _both(case, "penetration, most [mm]", [1e3 * w.penetration for w in ways], 0.0),
@@ -64,10 +68,12 @@ def of_cloth(plan: SweepPlan, label: str, divisions: int, seconds: float) -> lis
     ]
 
 
-def of_jelly(solves: int, divisions: tuple[int, int], seconds: float) -> list[Line]:
+def of_jelly(solves: int, divisions: tuple[int, int], seconds: float) -> list[Curve]:
     """Penetration, rest and energy of jellies that carry a bar."""
-    plan = replace(jellies.PLAN, substeps=solves, most_substeps=solves)
-    ways = [jelly(replace(plan, averaged=way), divisions, seconds) for way in (False, True)]
+    settings = replace(jellies.PLAN, substeps=solves, max_substeps=solves)
+    ways = [
+        jelly(replace(settings, mass_splitting=way), divisions, seconds) for way in (False, True)
+    ]
     case = f"jelly, {solves} solves a step"
     return [
         _both(case, "bar sunk [mm]", [1e3 * w.sunk for w in ways]),
@@ -77,12 +83,12 @@ def of_jelly(solves: int, divisions: tuple[int, int], seconds: float) -> list[Li
     ]
 
 
-def of_flight(seconds: float = 0.2) -> list[Line]:
+def of_flight(seconds: float = 0.2) -> list[Curve]:
     """Momentum and energy of a soft body that meets a free plate, without gravity."""
     lost, left = [], []
     for way in (False, True):
-        plan = SweepPlan(averaged=way, sweeps=10, warm_start=0.0)
-        world = Constrained(0.01, (0.0, 0.0, 0.0), plan=plan)
+        settings = ParticleSolverSettings(mass_splitting=way, sweeps=10, warm_start=0.0)
+        world = ParticleSystem(0.01, (0.0, 0.0, 0.0), settings=settings)
         net = cylinder(0.03, 0.04, (3, 3)).moved((0.02, 0.01, 1e-3))
         body = world.add(PositionBased("jelly", net, 0.1))
         body.v[:] = [0.3, 0.0, -1.0]
@@ -113,13 +119,13 @@ def atwood(
     return float(2.0 * way / seconds**2)
 
 
-def of_rope(friction: float, seconds: float) -> list[Line]:
+def of_rope(friction: float, seconds: float) -> list[Curve]:
     """Acceleration of the weights and of the wheel's rim, beside Atwood's."""
     falls, spins, arm = [], [], RADIUS + rope.THICKNESS
     for way in (False, True):
-        plan = replace(rope.PLAN, averaged=way)
+        settings = replace(rope.PLAN, mass_splitting=way)
         world, hung = rope.roped(
-            HEAVY, LIGHT, ROPE_MASS, LENGTH, radius=RADIUS, friction=friction, plan=plan
+            HEAVY, LIGHT, ROPE_MASS, LENGTH, radius=RADIUS, friction=friction, settings=settings
         )
         start = hung.heavy.centre[2] - hung.light.centre[2]
         for _ in world.run(seconds):
@@ -137,9 +143,12 @@ def of_rope(friction: float, seconds: float) -> list[Line]:
     ]
 
 
-CASES: tuple[Callable[[], list[Line]], ...] = (
+CASES: tuple[Callable[[], list[Curve]], ...] = (
     partial(
-        of_cloth, SweepPlan(rigid_sweeps=2, most_substeps=1), "one solve a step", DIVISIONS,
+        of_cloth,
+        ParticleSolverSettings(rigid_sweeps=2, max_substeps=1),
+        "one solve a step",
+        DIVISIONS,
         CLOTH_SECONDS,
     ),
     partial(of_cloth, draped.PLAN, "as set up", DIVISIONS, CLOTH_SECONDS),
@@ -148,7 +157,7 @@ CASES: tuple[Callable[[], list[Line]], ...] = (
     of_flight,
     partial(of_rope, 0.5, ROPE_SECONDS),
     partial(of_rope, 0.0, ROPE_SECONDS),
-)  # fmt: skip
+)
 
 
 def run(progress: Progress) -> Result:
@@ -160,10 +169,10 @@ def run(progress: Progress) -> Result:
     return judge(lines)
 
 
-def judge(lines: list[Line]) -> Result:
+def judge(lines: list[Curve]) -> Result:
     """The table, and what is claimed of the exact way."""
     table = Table(
-        "C 4.3: contacts exact (default) and averaged (SweepPlan(averaged=True))",
+        "C 4.3: contacts exact (default) and averaged (ParticleSolverSettings(averaged=True))",
         ("case", "figure", "exact", "averaged", "in truth"),
         tuple((x.case, x.figure, x.exact, x.averaged, x.should) for x in lines),
         (
@@ -193,7 +202,7 @@ def judge(lines: list[Line]) -> Result:
     return Result((table, claimed), ok, {"averaging-c.png": partial(_draw, lines)})
 
 
-def _draw(lines: list[Line], path: Path) -> None:
+def _draw(lines: list[Curve], path: Path) -> None:
     """Both ways as bars, each figure by the larger of the two."""
     figure = new_figure(9.0, 0.32 * len(lines) + 1.2)
     axis = figure.add_subplot()

@@ -80,10 +80,10 @@ def swing(label: str, parameters: dict[str, object], keeps: bool, frames: int = 
         scene = load("bunny-swing", parameters)
         simulation = scene.simulation()
         reports = [simulation.step() for _ in range(frames)]
-    watched = [r.watched for r in reports]
+    probes = [r.probes for r in reports]
     return Swing(
         label, keeps, np.array([r.time for r in reports]),
-        np.array([w["bunny_volume"] for w in watched]), np.array([w["tail_z"] for w in watched]),
+        np.array([w["bunny_volume"] for w in probes]), np.array([w["tail_z"] for w in probes]),
     )  # fmt: skip
 
 

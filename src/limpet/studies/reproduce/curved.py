@@ -33,7 +33,7 @@ LIFTED = 5e-3  # [m] of the 10 mm by which the stem rises
 
 
 @dataclass(frozen=True)
-class Lift:
+class CurvedLift:
     """What became of one block."""
 
     surface: str
@@ -51,21 +51,21 @@ class Lift:
         return self.rise > LIFTED
 
 
-def lift(surface: str, radius: float, **parameters: object) -> Lift:
+def lift(surface: str, radius: float, **parameters: object) -> CurvedLift:
     """Push, hold and raise on one block."""
     scene = load("curved", {**QUICK, "surface": surface, "radius": radius, **parameters})
     p = scene.parameters
     assert isinstance(p, CurvedParameters)
     simulation = Simulation(scene.world, h=scene.h)
-    start = simulation.watched()["block_z"]
+    start = simulation.probes()["block_z"]
     reports = list(simulation.run(p.push_time + p.hold))
     pressed = simulation.section_frame("pressed")
     leak = leak_gap(simulation, p)
     reports += simulation.run(p.duration - p.push_time - p.hold)
     held = [c.pressure for r in reports for c in r.cavities]
-    return Lift(
-        surface, radius, simulation.watched()["block_z"] - start,
-        max(float(r.drives["cup"][2]) for r in reports), leak, min(held, default=None),
+    return CurvedLift(
+        surface, radius, simulation.probes()["block_z"] - start,
+        max(float(r.reactions["cup"][2]) for r in reports), leak, min(held, default=None),
         all(r.converged for r in reports), pressed, simulation.section_frame("raised"),
     )  # fmt: skip
 
@@ -78,7 +78,7 @@ def leak_gap(simulation: Simulation, p: CurvedParameters) -> float:
     """
     spec = simulation.world.specs["cup"]
     assert isinstance(spec, SoftSpec)
-    x = simulation.bodies[0].surface_positions()
+    x = simulation.bodies[0].positions()
     height = x[:, 2] + p.touch  # over the top's middle line, where z = 0 in the block's own frame
     side = 1.0 if p.surface == "convex" else -1.0
     gap = side * (np.hypot(x[:, 0], height + side * p.radius) - p.radius)
@@ -102,7 +102,7 @@ def leak_gap(simulation: Simulation, p: CurvedParameters) -> float:
 def run(progress: Progress) -> Result:
     """The sweep; then again with a finer mesh, from the last radius that was lifted downwards."""
     tick = Ticker(progress, sum(map(len, RADII.values())) + 2 * len(RADII), "curved")
-    found: list[Lift] = []
+    found: list[CurvedLift] = []
     rows: list[tuple[Cell, ...]] = []
     limits: list[tuple[Cell, ...]] = []
     ok = True
@@ -113,7 +113,7 @@ def run(progress: Progress) -> Result:
             tick()
         found += own
         last = _lifted(own)
-        finer: list[Lift] = []
+        finer: list[CurvedLift] = []
         for millimetres in radii[max(last - 1, 0) :]:
             finer.append(lift(surface, 1e-3 * millimetres, **FINER))
             tick()
@@ -150,7 +150,7 @@ def run(progress: Progress) -> Result:
     return Result(tables, ok, {"curved.png": partial(_draw, found)})
 
 
-def _lifted(own: list[Lift]) -> int:
+def _lifted(own: list[CurvedLift]) -> int:
     """How many are lifted, from the first, before one is not."""
     return next((k for k, each in enumerate(own) if not each.lifted), len(own))
 
@@ -160,7 +160,7 @@ def _least(radii: tuple[int, ...], count: int) -> float | None:
     return float(radii[count - 1]) if count else None
 
 
-def _row(each: Lift) -> tuple[Cell, ...]:
+def _row(each: CurvedLift) -> tuple[Cell, ...]:
     pressure = None if each.pressure is None else 1e-3 * each.pressure
     return (
         each.surface, 1e3 * each.radius, each.lifted, 1e3 * each.rise, each.peak, 1e6 * each.leak,
@@ -168,7 +168,7 @@ def _row(each: Lift) -> tuple[Cell, ...]:
     )  # fmt: skip
 
 
-def _draw(found: list[Lift], path: Path) -> None:
+def _draw(found: list[CurvedLift], path: Path) -> None:
     """Sections across the cylinders' axis: pressed on above, raised below, a column a radius."""
     kinds = {s: [each for each in found if each.surface == s] for s in RADII}
     columns = max(map(len, kinds.values()))

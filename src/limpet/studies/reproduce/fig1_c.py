@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limpet.particles.system import Constrained
+from limpet.particles.system import ParticleSystem
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.draped import draped
@@ -28,19 +28,19 @@ Array = np.ndarray
 STEPS, EVERY = 60, 5  # of a run, and from one look to the next
 SWEEPS = 20  # of a look
 SHOWN = (1, 2, 3, 5, 10, 20)  # sweeps in the table
-SCENES: dict[str, Callable[[], Constrained]] = {"cloth": draped, "jelly": jellies}
+SCENES: dict[str, Callable[[], ParticleSystem]] = {"cloth": draped, "jelly": jellies}
 STARTS = {"warm": None, "cold": 0.0}  # share of the last impulses; none: as the scene has it
 
 
-def look(world: Constrained, sweeps: int, share: float | None = None) -> Array:
+def look(world: ParticleSystem, sweeps: int, share: float | None = None) -> Array:
     """(sweeps,) [N] root mean square of delta lambda in the next step's last solve, taken back."""
-    state, plan = world.get_state(), world.plan
-    share = plan.warm_start if share is None else share
-    world.plan = replace(plan, sweeps=sweeps, most_sweeps=0, tolerance=0.0, warm_start=share)
+    state, settings = world.get_state(), world.settings
+    share = settings.warm_start if share is None else share
+    world.settings = replace(settings, sweeps=sweeps, max_sweeps=0, tolerance=0.0, warm_start=share)
     world.step()
     rms = np.full(sweeps, 0.0)
-    rms[: world.swept.sweeps] = world.swept.rms  # it ends where nothing changes any more
-    world.plan = plan
+    rms[: world.last_sweep.sweeps] = world.last_sweep.rms  # it ends where nothing changes any more
+    world.settings = settings
     world.set_state(state)
     return rms
 
@@ -83,7 +83,7 @@ class Convergence:
 
 
 def watch(
-    scene: str, world: Constrained, tick: Callable[[], None], steps: int = STEPS,
+    scene: str, world: ParticleSystem, tick: Callable[[], None], steps: int = STEPS,
     every: int = EVERY, sweeps: int = SWEEPS,
 ) -> list[Convergence]:  # fmt: skip
     """The scene's first steps, looked at on the way."""

@@ -49,7 +49,7 @@ def shapes(scene: str, h: float = 0.01, **parameters: object) -> Shapes:
     simulation = loaded.simulation()
     rest = simulation.shape("cup")
     reports = list(simulation.run(loaded.duration))
-    last = reports[-1].grippers["plate"]
+    last = reports[-1].vacuum_sensors["plate"]
     converged = all(r.converged for r in reports)
     return Shapes(last.vacuum, rest, simulation.shape("cup"), last.sealed, converged)
 

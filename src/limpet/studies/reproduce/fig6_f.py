@@ -108,7 +108,7 @@ def by_elements(setting: Setting, eta: float, cells: tuple[int, int]) -> list[Pr
 
 
 @dataclass(frozen=True)
-class Found:
+class LayerForces:
     """Pressures [Pa] at DEPTHS, by eta."""
 
     fem: dict[tuple[Setting, float], list[Pressed]]
@@ -135,7 +135,7 @@ class Found:
         return last / self.coarse[setting, eta][-1].pressure - 1.0
 
 
-def find(progress: Progress) -> Found:
+def find(progress: Progress) -> LayerForces:
     """All curves."""
     tick = Ticker(progress, 2 * len(SETTINGS) * len(ETAS), "fig6-f")
     fem: dict[tuple[Setting, float], list[Pressed]] = {}
@@ -151,7 +151,7 @@ def find(progress: Progress) -> Found:
         slab = slab_field(law)
         for eta in ETAS:
             field[law, eta] = [by_field(slab, waves[eta], depth) for depth in DEPTHS]
-    return Found(fem, coarse, field)
+    return LayerForces(fem, coarse, field)
 
 
 def run(progress: Progress) -> Result:
@@ -209,7 +209,7 @@ def run(progress: Progress) -> Result:
     return Result((comparison, over, claimed), ok, {"fig6-f.png": partial(_draw, found)})
 
 
-def _draw(found: Found, path: Path) -> None:
+def _draw(found: LayerForces, path: Path) -> None:
     figure = new_figure(12.0, 7.0)
     grid = figure.add_gridspec(2, 3)
     colours = dict(zip(ETAS, ("#1f5fa8", "#2a8a57", "#b8431f")))
@@ -239,7 +239,7 @@ def _draw(found: Found, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def _draw_layer(axis: Axes, found: Found, eta: float) -> None:
+def _draw_layer(axis: Axes, found: LayerForces, eta: float) -> None:
     pressed = found.fem[Setting("neo-hookean", True), eta][-1].points
     for mirror in (-1.0, 1.0):
         x, z = mirror * pressed[..., 0], pressed[..., 1]

@@ -22,7 +22,7 @@ RELEASED = 0.15  # [s] shown after it let go
 
 
 @dataclass(frozen=True)
-class Pull:
+class VacuumPull:
     """One run, from the start of the pull on."""
 
     vacuum: float  # [Pa]
@@ -40,7 +40,7 @@ class Pull:
         return int(self.force.argmax())
 
 
-def pull(scene: str, vacuum: float, **parameters: object) -> Pull:
+def pull(scene: str, vacuum: float, **parameters: object) -> VacuumPull:
     """Run a scene at one vacuum until shortly after the cup has let go."""
     loaded = load(scene, {"vacuum": vacuum, "duration": "8 s", **parameters})
     simulation = loaded.simulation()
@@ -50,26 +50,26 @@ def pull(scene: str, vacuum: float, **parameters: object) -> Pull:
     balance, converged = 0.0, True
     for report in simulation.run(loaded.duration):
         balance, converged = (
-            max(balance, report.balance_error or 0.0),
+            max(balance, report.momentum_residual or 0.0),
             converged and report.converged,
         )
         if report.time <= start:
             continue
         area = max((c.area for c in report.cavities), default=0.0)
-        rows.append((report.time - start, float(report.drives["cup"][2]), area))
-        if opened is None and not report.grippers["plate"].sealed:
+        rows.append((report.time - start, float(report.reactions["cup"][2]), area))
+        if opened is None and not report.vacuum_sensors["plate"].sealed:
             opened = len(rows) - 1
         if opened is not None and rows[-1][0] > rows[opened][0] + RELEASED:
             break
     time, force, area = np.array(rows).T
     weight = GRAVITY * simulation.world.specs["cup"].mass
-    return Pull(vacuum, time, force, area, weight, opened, balance, converged)
+    return VacuumPull(vacuum, time, force, area, weight, opened, balance, converged)
 
 
 def run(progress: Progress) -> Result:
     """Every vacuum, both cups."""
     tick = Ticker(progress, len(CUPS) * len(VACUA), "fig8")
-    found: dict[str, list[Pull]] = {}
+    found: dict[str, list[VacuumPull]] = {}
     for name in CUPS:
         for vacuum in VACUA:
             found.setdefault(name, []).append(pull(name, vacuum))
@@ -93,13 +93,13 @@ def run(progress: Progress) -> Result:
     return Result(tables, ok, {f"fig8-{n}.png": _plotter(n, pulls) for n, pulls in found.items()})
 
 
-def _as_claimed(pulls: list[Pull]) -> bool:
+def _as_claimed(pulls: list[VacuumPull]) -> bool:
     peaks = [float(p.force.max()) for p in pulls]
     sound = all(p.converged and p.balance <= BALANCE and p.opened is not None for p in pulls)
     return sound and bool(np.all(np.diff(peaks) > 0.0))
 
 
-def _row(p: Pull) -> tuple[float | bool | None, ...]:
+def _row(p: VacuumPull) -> tuple[float | bool | None, ...]:
     i = p.peak
     pressed = p.vacuum * p.area[i]
     opens = None if p.opened is None else float(p.time[p.opened])
@@ -109,7 +109,7 @@ def _row(p: Pull) -> tuple[float | bool | None, ...]:
     )  # fmt: skip
 
 
-def _plotter(name: str, pulls: list[Pull]) -> Callable[[Path], None]:
+def _plotter(name: str, pulls: list[VacuumPull]) -> Callable[[Path], None]:
     def plot(path: Path) -> None:
         figure = new_figure(8.0, 5.0)
         axis = figure.subplots()

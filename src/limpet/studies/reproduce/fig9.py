@@ -36,7 +36,7 @@ PANELS = CURVES[:3]
 
 
 @dataclass(frozen=True)
-class Case:
+class Refinement:
     """One run of the ground scene."""
 
     nodes: int
@@ -59,12 +59,12 @@ class Case:
 def run(progress: Progress) -> Result:
     """Run every mesh and every time step; judge the default element's peak force."""
     h, nodes = TIME_STEPS[1], MESHES[0]
-    meshes = [Case(n, h) for n in MESHES]
-    steps = [Case(nodes, step, slow=True) for step in TIME_STEPS]
-    fast = [Case(nodes, step) for step in TIME_STEPS[:2]]
-    tets = [Case(n, h, "tet4") for n in TET_MESHES]
+    meshes = [Refinement(n, h) for n in MESHES]
+    steps = [Refinement(nodes, step, slow=True) for step in TIME_STEPS]
+    fast = [Refinement(nodes, step) for step in TIME_STEPS[:2]]
+    tets = [Refinement(n, h, "tet4") for n in TET_MESHES]
     cases = list(dict.fromkeys([*meshes, *steps, *fast, *tets]))  # 434 at 10 ms is there twice
-    found: dict[Case, Trace] = {}
+    found: dict[Refinement, Trace] = {}
     for k, case in enumerate(cases):
         found[case] = _trace(case, k, len(cases), progress)
     by_mesh = _table(
@@ -86,7 +86,7 @@ def run(progress: Progress) -> Result:
     return Result((by_mesh, by_step, by_tets), ok, figures)
 
 
-def _trace(case: Case, k: int, total: int, progress: Progress) -> Trace:
+def _trace(case: Refinement, k: int, total: int, progress: Progress) -> Trace:
     text = f"fig9: {case.element or 'default'}, {case.label}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # that tet4 locks is what is shown
@@ -95,8 +95,8 @@ def _trace(case: Case, k: int, total: int, progress: Progress) -> Trace:
 
 
 def _table(
-    title: str, cases: list[Case], found: dict[Case, Trace], reference: Case,
-    allowed: dict[Case, float], notes: tuple[str, ...] = (),
+    title: str, cases: list[Refinement], found: dict[Refinement, Trace], reference: Refinement,
+    allowed: dict[Refinement, float], notes: tuple[str, ...] = (),
 ) -> Table:  # fmt: skip
     """A row a run: its size, what came out, how far its peak is from the reference's."""
     standard = found[reference].summary.peak_pull_force or float("nan")
@@ -128,7 +128,7 @@ def _table(
     )  # fmt: skip
 
 
-def _draw(columns: list[list[Case]], found: dict[Case, Trace], path: Path) -> None:
+def _draw(columns: list[list[Refinement]], found: dict[Refinement, Trace], path: Path) -> None:
     figure = new_figure(11.0, 8.0)
     grid = figure.subplots(len(PANELS), len(columns), sharex="col", sharey="row", squeeze=False)
     for axis, (_, label, _, _) in zip(grid[:, 0], PANELS):

@@ -20,7 +20,7 @@ from limpet.engine.simulation import Simulation
 from limpet.fem.elements.choose import LockingWarning, default_element
 from limpet.fem.material import Fem, Material
 from limpet.fem.soft_body import SoftBody
-from limpet.fem.statics import settle
+from limpet.fem.statics import static_equilibrium
 from limpet.model.world import World
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
@@ -86,10 +86,10 @@ class Bar:
         mass = DENSITY * self.length * 1e-4
         held = shape.region("held")
         body = SoftBody("beam", shape, Material(self.young, poisson), mass, held, HOLD, form.fem())
-        if not settle(body, np.array([0.0, 0.0, -GRAVITY])).converged:
+        if not static_equilibrium(body, np.array([0.0, 0.0, -GRAVITY])).converged:
             return float("nan")
         tip = shape.region("tip")
-        return float((shape.points - body.positions())[tip, 2].mean())
+        return float((shape.points - body.node_positions())[tip, 2].mean())
 
 
 LONG, SHORT = Bar(0.10, 262e3), Bar(0.04, 66e3)
@@ -104,9 +104,9 @@ def push_force(form: Form, nodes: int, poisson: float) -> float:
         name="cup", position=(0.0, 0.0, 0.5e-3), fem=form.fem(),
     )  # fmt: skip
     world.add_rigid(box(0.06, 0.06, 0.03), 1.0, fixed=True)
-    world.drive(soft["top"], path([(0.0, 0.0), (0.4, -0.5e-3 - DEPTH)]))
+    world.prescribe_motion(soft["top"], path([(0.0, 0.0), (0.4, -0.5e-3 - DEPTH)]))
     *_, last = Simulation(world, h=0.01).run(0.7)
-    return -float(last.drives["cup"][2])
+    return -float(last.reactions["cup"][2])
 
 
 def run(progress: Progress) -> Result:
@@ -114,7 +114,7 @@ def run(progress: Progress) -> Result:
     tick = Ticker(progress, (2 * len(FORMS) + len(DEFAULTS) + 1) * len(POISSON), "locking")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # that is what is shown
-        found = Found(
+        found = CupResponse(
             beam={f: _row(partial(LONG.sag, f, MESH), f, tick) for f in FORMS},
             fine={f: _row(partial(LONG.sag, f, FINE), f, tick) for f in DEFAULTS},
             elastica=[LONG.elastica(n) for n in POISSON],
@@ -157,7 +157,7 @@ def run(progress: Progress) -> Result:
 
 
 @dataclass(frozen=True)
-class Found:
+class CupResponse:
     """All figures: rows over POISSON."""
 
     beam: dict[Form, list[float]]  # [m]
@@ -209,14 +209,14 @@ def _default(rows: dict[Form, list[float]], kind: str, reference: list[float]) -
     return max(off, key=abs)
 
 
-def _quadratic(found: Found, mirrored: bool) -> float:
+def _quadratic(found: CupResponse, mirrored: bool) -> float:
     """Worst of the quadratic meshes of figure 9, against many linear tets."""
     many = found.figure_9[_nine("tet4", MANY, mirrored)]
     off = [found.figure_9[_nine(e, MESH, mirrored)] / many - 1.0 for e in ("tet10", "iicr21")]
     return max(off, key=abs)
 
 
-def _not_claimed(found: Found) -> tuple[tuple[Cell, ...], ...]:
+def _not_claimed(found: CupResponse) -> tuple[tuple[Cell, ...], ...]:
     rows = {
         "hexahedra by default, 32 cells: as the elastica": _default(
             found.beam, "hex20", found.elastica
@@ -229,7 +229,7 @@ def _not_claimed(found: Found) -> tuple[tuple[Cell, ...], ...]:
     return tuple((text, 100.0 * x) for text, x in rows.items())
 
 
-def _claims(found: Found) -> tuple[tuple[Cell, ...], ...]:
+def _claims(found: CupResponse) -> tuple[tuple[Cell, ...], ...]:
     stiff, at = POISSON.index(0.4999), POISSON.index(0.45)
     true = found.fine[Form("iicr21")]
 
@@ -262,7 +262,7 @@ def _table(title: str, scale: float, rows: dict[str, list[float]]) -> Table:
     return Table(title, columns, cells)
 
 
-def _draw(found: Found, path: Path) -> None:
+def _draw(found: CupResponse, path: Path) -> None:
     figure = new_figure(11.0, 5.0)
     left, right = figure.subplots(1, 2)
     place = np.arange(len(POISSON))

@@ -17,7 +17,7 @@ LIFTED = 1e-3  # [m] a cube whose centre has risen by more is in the air
 
 
 @dataclass(frozen=True)
-class Case:
+class LoadCase:
     """A cube, the cups on it, and whether the paper's lift it."""
 
     mass: float  # [kg]
@@ -29,11 +29,16 @@ class Case:
         return f"{self.mass:g} kg, {self.cups} cup{'s' if self.cups > 1 else ''}"
 
 
-CASES = (Case(1.25, 1, True), Case(2.5, 1, True), Case(5.0, 1, False), Case(5.0, 2, True))
+CASES = (
+    LoadCase(1.25, 1, True),
+    LoadCase(2.5, 1, True),
+    LoadCase(5.0, 1, False),
+    LoadCase(5.0, 2, True),
+)
 
 
 @dataclass(frozen=True)
-class Lift:
+class MassLift:
     """How one case went."""
 
     time: Array  # [s]
@@ -47,16 +52,16 @@ class Lift:
         return self.pressure is not None and float(self.height[-1]) > LIFTED
 
 
-def lift(case: Case, **parameters: object) -> Lift:
+def lift(case: LoadCase, **parameters: object) -> MassLift:
     """Run the scene `masses` for one case."""
     scene = load("masses", {"block_mass": case.mass, "cups": case.cups, **parameters})
     simulation = scene.simulation()
-    start = simulation.watched()["cube_z"]
+    start = simulation.probes()["cube_z"]
     reports = list(simulation.run(scene.duration))
-    return Lift(
+    return MassLift(
         np.array([r.time for r in reports]),
-        np.array([sum(w[2] for w in r.drives.values()) for r in reports]),
-        np.array([r.watched["cube_z"] for r in reports]) - start,
+        np.array([sum(w[2] for w in r.reactions.values()) for r in reports]),
+        np.array([r.probes["cube_z"] for r in reports]) - start,
         min((c.pressure for c in reports[-1].cavities), default=None),
         all(r.converged for r in reports),
     )
@@ -64,7 +69,7 @@ def lift(case: Case, **parameters: object) -> Lift:
 
 def run(progress: Progress) -> Result:
     """Every case of the figure."""
-    lifts: list[Lift] = []
+    lifts: list[MassLift] = []
     for i, case in enumerate(CASES):
         progress(i, len(CASES), f"masses: {case.label}")
         lifts.append(lift(case))
@@ -82,7 +87,7 @@ def run(progress: Progress) -> Result:
     return Result((table,), ok, {"masses.png": lambda path: _plot(lifts, path)})
 
 
-def _row(case: Case, result: Lift) -> tuple[Cell, ...]:
+def _row(case: LoadCase, result: MassLift) -> tuple[Cell, ...]:
     words = {True: "lifts", False: "fails"}
     return (
         case.mass,
@@ -98,7 +103,7 @@ def _row(case: Case, result: Lift) -> tuple[Cell, ...]:
     )
 
 
-def _plot(lifts: list[Lift], path: Path) -> None:
+def _plot(lifts: list[MassLift], path: Path) -> None:
     figure = new_figure(8.0, 7.0)
     above, below = figure.subplots(2, 1, sharex=True)
     for case, result in zip(CASES, lifts):

@@ -10,7 +10,7 @@ import numpy as np
 
 from limpet.errors import DivergedError
 from limpet.particles.meshes import edge_lengths, grid_edges
-from limpet.particles.system import Constrained, SweepPlan
+from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.scenes.draped import draped
 from limpet.scenes.jellies import serve
 
@@ -40,7 +40,7 @@ class Served:
 FAILED = Served(*(float("nan"),) * 9, done=False)
 
 
-def energy(world: Constrained) -> tuple[float, float]:
+def energy(world: ParticleSystem) -> tuple[float, float]:
     """[J] kinetic and potential, of all that moves, without what is elastic."""
     kinetic = sum(b.kinetic_energy() for b in world.soft)
     potential = sum(float(b.node_mass @ b.x[:, 2]) for b in world.soft)
@@ -52,11 +52,11 @@ def energy(world: Constrained) -> tuple[float, float]:
     return kinetic, GRAVITY * potential
 
 
-def cloth(plan: SweepPlan, divisions: int, seconds: float) -> Served:
+def cloth(settings: ParticleSolverSettings, divisions: int, seconds: float) -> Served:
     """A cloth dropped on the sphere."""
-    world = draped(divisions, radius=RADIUS, plan=plan)
+    world = draped(divisions, radius=RADIUS, settings=settings)
     (sheet,) = world.soft
-    edges = grid_edges(sheet.net, (divisions, divisions))
+    edges = grid_edges(sheet.mesh, (divisions, divisions))
 
     def deepest() -> float:
         return max(0.0, RADIUS - float(np.linalg.norm(sheet.x, axis=1).min()))
@@ -65,29 +65,32 @@ def cloth(plan: SweepPlan, divisions: int, seconds: float) -> Served:
 
 
 def jelly(
-    plan: SweepPlan, divisions: tuple[int, int], seconds: float, bar_mass: float = 2.7
+    settings: ParticleSolverSettings,
+    divisions: tuple[int, int],
+    seconds: float,
+    bar_mass: float = 2.7,
 ) -> Served:
     """Four jellies under a bar, on a dish."""
-    world = Constrained(plan=plan)
+    world = ParticleSystem(settings=settings)
     serve(world, divisions, bar_mass=bar_mass)
     dish, bar = (next(b for b in world.rigid if b.name == name) for name in ("dish", "bar"))
 
     def deepest() -> float:
         """Below the dish's top or above the bar's bottom: they stay level."""
         x = np.concatenate([b.x[:, 2] for b in world.soft])
-        top, bottom = dish.surface_positions()[:, 2].max(), bar.surface_positions()[:, 2].min()
+        top, bottom = dish.positions()[:, 2].max(), bar.positions()[:, 2].min()
         return max(0.0, float(top - x.min()), float(x.max() - bottom))
 
-    edges = [b.net.skin_edges() for b in world.soft]
+    edges = [b.mesh.skin_edges() for b in world.soft]
     return _run(world, seconds, edges, deepest, lambda: float(bar.centre[2]))
 
 
 def _run(
-    world: Constrained, seconds: float, edges: list[Array], deepest: Callable[[], float],
+    world: ParticleSystem, seconds: float, edges: list[Array], deepest: Callable[[], float],
     height: Callable[[], float],
 ) -> Served:  # fmt: skip
     world.clock = thread_time
-    start, rest = height(), [edge_lengths(b.net.points, e) for b, e in zip(world.soft, edges)]
+    start, rest = height(), [edge_lengths(b.mesh.points, e) for b, e in zip(world.soft, edges)]
     mass = sum(b.mass for b in world.bodies if b.movable)
     seen, sweeps, ms, least = [], [], [], np.inf
     try:

@@ -12,13 +12,13 @@ from limpet.model.settings import Settings
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.scenes.registry import Scene, load
-from limpet.solver.gauss_seidel import SweepSettings
+from limpet.solver.gauss_seidel import GaussSeidelSettings
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Case:
+class Variation:
     """One run of the ground scene, and how far its peak may lie from the reference's."""
 
     group: str
@@ -41,22 +41,25 @@ class Curve:
         return float(self.force.max())
 
 
-def cases(element: str | None = None) -> list[Case]:
+def cases(element: str | None = None) -> list[Variation]:
     """The reference first."""
     return [
-        Case("reference", "Newton, sealing 0.05 mm, h = 10 ms", 0.0),
-        Case("solver", "sweeps to 1e-6", 0.01, Settings(solver=SweepSettings())),
-        Case("solver", "no warm start", 0.01, Settings(warm_start=False)),
+        Variation("reference", "Newton, sealing 0.05 mm, h = 10 ms", 0.0),
+        Variation("solver", "sweeps to 1e-6", 0.01, Settings(solver=GaussSeidelSettings())),
+        Variation("solver", "no warm start", 0.01, Settings(warm_start=False)),
         *(
-            Case("sealing distance", f"{mm} mm", 0.01, Settings(sealing=mm * 1e-3))
+            Variation("sealing distance", f"{mm} mm", 0.01, Settings(sealing_distance=mm * 1e-3))
             for mm in (0.01, 0.1, 0.3)
         ),
-        Case("union", "in every step", 0.01, Settings(union_every_step=True)),
-        *(Case("time step", f"{ms} ms", 0.03, parameters={"h": f"{ms} ms"}) for ms in (30, 3, 1)),
-        Case("frame", "turned by 37 deg", 0.005, parameters={"tilt": "37 deg"}),
-        Case("frame", "turned by 155 deg", 0.005, parameters={"tilt": "155 deg"}),
-        Case("frame", "moved by 10 m", 0.005, parameters={"shift": "10 m"}),
-        Case("mesh", "refined once", 0.05, parameters=_refined(element)),
+        Variation("union", "in every step", 0.01, Settings(search_every_step=True)),
+        *(
+            Variation("time step", f"{ms} ms", 0.03, parameters={"h": f"{ms} ms"})
+            for ms in (30, 3, 1)
+        ),
+        Variation("frame", "turned by 37 deg", 0.005, parameters={"tilt": "37 deg"}),
+        Variation("frame", "turned by 155 deg", 0.005, parameters={"tilt": "155 deg"}),
+        Variation("frame", "moved by 10 m", 0.005, parameters={"shift": "10 m"}),
+        Variation("mesh", "refined once", 0.05, parameters=_refined(element)),
     ]
 
 
@@ -70,7 +73,7 @@ def pull(scene: Scene, settings: Settings) -> Curve:
     simulation = Simulation(scene.world, h=scene.h, settings=settings)
     up = -scene.world.gravity / np.linalg.norm(scene.world.gravity)
     reports = list(simulation.run(scene.duration))
-    force = np.array([sum(w[:3] @ up for w in r.drives.values()) for r in reports])
+    force = np.array([sum(w[:3] @ up for w in r.reactions.values()) for r in reports])
     return Curve(np.array([r.time for r in reports]), force, all(r.converged for r in reports))
 
 
@@ -105,7 +108,7 @@ def run(progress: Progress) -> Result:
     return Result((table,), ok, {"robustness.png": lambda path: _plot(todo, curves, path)})
 
 
-def _plot(todo: list[Case], curves: list[Curve], path: Path) -> None:
+def _plot(todo: list[Variation], curves: list[Curve], path: Path) -> None:
     figure = new_figure(9.0, 5.0)
     axes = figure.subplots()
     for case, curve in zip(todo, curves):

@@ -19,7 +19,7 @@ WEIGHT = 9.81 * (0.190 + 0.020)  # [N] of cube and cup
 
 
 @dataclass(frozen=True)
-class Lift:
+class ShapeLift:
     """How one cup did."""
 
     time: Array  # [s]
@@ -30,17 +30,17 @@ class Lift:
     converged: bool
 
 
-def lift(shape: str, **parameters: object) -> Lift:
+def lift(shape: str, **parameters: object) -> ShapeLift:
     """Run the scene `shapes` with one cup."""
     scene = load("shapes", {"shape": shape, **parameters})
     simulation = scene.simulation()
-    start = simulation.watched()["cube_z"]
+    start = simulation.probes()["cube_z"]
     reports = list(simulation.run(scene.duration))
     air = [r.cavities[0].air for r in reports if r.cavities]
-    risen = reports[-1].watched["cube_z"] - start > LIFTED
-    return Lift(
+    risen = reports[-1].probes["cube_z"] - start > LIFTED
+    return ShapeLift(
         np.array([r.time for r in reports]),
-        np.array([r.drives["cup"][2] for r in reports]),
+        np.array([r.reactions["cup"][2] for r in reports]),
         np.array([r.cavities[0].pressure if r.cavities else np.nan for r in reports]),
         1.0 - air[-1] / max(air) if air else 0.0,
         bool(reports[-1].cavities) and risen,
@@ -50,7 +50,7 @@ def lift(shape: str, **parameters: object) -> Lift:
 
 def run(progress: Progress) -> Result:
     """Every cup of the figure."""
-    lifts: dict[str, Lift] = {}
+    lifts: dict[str, ShapeLift] = {}
     for i, shape in enumerate(SHAPES):
         progress(i, len(SHAPES), f"shapes: {shape}")
         lifts[shape] = lift(shape)
@@ -68,7 +68,7 @@ def run(progress: Progress) -> Result:
     return Result((table,), ok, {"shapes.png": lambda path: _plot(lifts, path)})
 
 
-def _row(shape: str, result: Lift) -> tuple[Cell, ...]:
+def _row(shape: str, result: ShapeLift) -> tuple[Cell, ...]:
     return (
         shape,
         "lifts",
@@ -82,7 +82,7 @@ def _row(shape: str, result: Lift) -> tuple[Cell, ...]:
     )
 
 
-def _plot(lifts: dict[str, Lift], path: Path) -> None:
+def _plot(lifts: dict[str, ShapeLift], path: Path) -> None:
     figure = new_figure(8.0, 7.0)
     above, below = figure.subplots(2, 1, sharex=True)
     for shape, result in lifts.items():

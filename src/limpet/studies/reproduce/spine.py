@@ -10,7 +10,7 @@ import numpy as np
 
 from limpet.fem.elements.choose import LockingWarning
 from limpet.fem.soft_body import SoftBody
-from limpet.fem.statics import settle
+from limpet.fem.statics import static_equilibrium
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.scenes.registry import load
@@ -62,11 +62,11 @@ def hang(element: str, poisson: float) -> tuple[float, Outline]:
         warnings.simplefilter("ignore", LockingWarning)  # that is what is shown
         scene = load("spine", {"element": element, "poisson": poisson})
         simulation = scene.simulation()
-    before = simulation.watched()["middle_z"]
+    before = simulation.probes()["middle_z"]
     (body,) = simulation.bodies
     assert isinstance(body, SoftBody)
-    done = settle(body, scene.world.gravity)
-    sag = before - simulation.watched()["middle_z"] if done.converged else float("nan")
+    done = static_equilibrium(body, scene.world.gravity)
+    sag = before - simulation.probes()["middle_z"] if done.converged else float("nan")
     return sag, (body.visual.positions(body.x), body.visual.triangles)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limpet.particles.system import SweepPlan
+from limpet.particles.system import ParticleSolverSettings
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes import draped, jellies
@@ -35,20 +35,23 @@ class Way:
     told: Served
 
 
-def ways(plan: SweepPlan, solves: int) -> dict[str, SweepPlan]:
+def ways(settings: ParticleSolverSettings, solves: int) -> dict[str, ParticleSolverSettings]:
     """The plans from C's to the finest; `solves` a step with C's."""
-    two = SweepPlan(sweeps=2, rigid_sweeps=2, substeps=solves, most_substeps=solves)
+    two = ParticleSolverSettings(sweeps=2, rigid_sweeps=2, substeps=solves, max_substeps=solves)
     fine = {
-        f"to {1e3 * t:g} mm/s": replace(plan, sweeps=MOST, most_sweeps=0, tolerance=t)
+        f"to {1e3 * t:g} mm/s": replace(settings, sweeps=MOST, max_sweeps=0, tolerance=t)
         for t in TOLERANCES
     }
-    return {"two, C's": two, "as set up": plan, **fine}
+    return {"two, C's": two, "as set up": settings, **fine}
 
 
 def scenes(
-    divisions: int = DIVISIONS, cells: tuple[int, int] = JELLY,
+    divisions: int = DIVISIONS,
+    cells: tuple[int, int] = JELLY,
     seconds: tuple[float, float] = (CLOTH_SECONDS, JELLY_SECONDS),
-) -> dict[str, tuple[Callable[[SweepPlan], Served], dict[str, SweepPlan]]]:  # fmt: skip
+) -> dict[
+    str, tuple[Callable[[ParticleSolverSettings], Served], dict[str, ParticleSolverSettings]]
+]:
     """How each scene is run, and by which plans."""
     return {
         "cloth": (
@@ -64,8 +67,8 @@ def run(progress: Progress) -> Result:
     tick = Ticker(progress, sum(len(plans) for _, plans in chosen.values()), "sweeps-c")
     found = []
     for scene, (serve, plans) in chosen.items():
-        for label, plan in plans.items():
-            found.append(Way(scene, label, serve(plan)))
+        for label, settings in plans.items():
+            found.append(Way(scene, label, serve(settings)))
             tick()
     return judge(found)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limpet.cavity.seal.boundary import Ring
+from limpet.cavity.seal.boundary import SealBoundary
 from limpet.dynamics.motion import path as motion
 from limpet.engine.simulation import Simulation
 from limpet.fem.material import Material
@@ -59,12 +59,12 @@ class Trial:
     radius: float = 50e-3  # [m] of the cylinder
     beyond: float = -1e-3  # [m] the stem goes on down after the middle of the dome would touch
     friction: float = 0.5
-    ring: Ring = Ring.OUTER
+    seal_boundary: SealBoundary = SealBoundary.OUTER
     sectors: int = 28  # round the axis
     segments: int = 5  # of the wall
     h: float = 0.01  # [s]
     speed: float = 5e-3  # [m/s] of the pull
-    sealing: float = 5e-5  # [m]
+    sealing_distance: float = 5e-5  # [m]
     off: float = 0.0  # [m] the cup stands beside the tube's highest line
     cup: CupProfile = CUP
 
@@ -74,7 +74,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Pull:
+class CylinderPull:
     """What became of it."""
 
     trial: Trial
@@ -104,7 +104,7 @@ def tube_of(trial: Trial) -> RigidShape:
     )  # fmt: skip
 
 
-def pull_off(trial: Trial) -> Pull:
+def pull_off(trial: Trial) -> CylinderPull:
     """Press the cup on a fixed cylinder till its dome is nearly flat, hold, pull till it is off."""
     world = World(friction=trial.friction)
     soft = world.add_soft(
@@ -117,27 +117,29 @@ def pull_off(trial: Trial) -> Pull:
     start = -bottom / PRESS + HOLD
     end = start + RISE / trial.speed
     stroke = [(0.0, 0.0), (start - HOLD, bottom), (start, bottom), (end, bottom + RISE)]
-    world.drive(soft["top"], motion(stroke))
+    world.prescribe_motion(soft["top"], motion(stroke))
     world.add_rigid(tube_of(trial), 1.0, name="tube", fixed=True)
-    settings = Settings(ring=trial.ring, sealing=trial.sealing, alarm=6e-5)
+    settings = Settings(
+        seal_boundary=trial.seal_boundary, sealing_distance=trial.sealing_distance, alarm=6e-5
+    )
     reports: list[StepReport] = []
     top = 0.0
     for report in Simulation(world, h=trial.h, settings=settings).run(end):
         reports.append(report)
-        force = float(report.drives["cup"][2])
+        force = float(report.reactions["cup"][2])
         top = max(top, force)
         if report.time > start and top > ADHERES and force < GONE * top:
             break
     return _outcome(trial, reports, start)
 
 
-def _outcome(trial: Trial, reports: list[StepReport], start: float) -> Pull:
-    force = np.array([float(r.drives["cup"][2]) for r in reports])
+def _outcome(trial: Trial, reports: list[StepReport], start: float) -> CylinderPull:
+    force = np.array([float(r.reactions["cup"][2]) for r in reports])
     time = np.array([r.time for r in reports])
     held = reports[int(np.searchsorted(time, start + 1e-9)) - 1]
     sealed = max(held.cavities, key=lambda c: c.volume, default=None)
     best = max(reports[int(force.argmax())].cavities, key=lambda c: c.volume, default=None)
-    return Pull(
+    return CylinderPull(
         trial, time - start, force, -float(force.min()),
         sealed.seal_gap if sealed else None, sum(c.volume for c in held.cavities),
         best.pressure if best else None, sum(not r.converged for r in reports), len(reports),
@@ -189,9 +191,9 @@ VARIED: tuple[tuple[str, Trial], ...] = tuple(
         ("push 0.5 mm beyond", replace(FAST, beyond=0.5e-3)),
         ("mu = 0.2", replace(FAST, friction=0.2)),
         ("mu = 1", replace(FAST, friction=1.0)),
-        ("ring middle", replace(FAST, ring=Ring.MIDDLE)),
-        ("ring inner", replace(FAST, ring=Ring.INNER)),
-        ("sealing distance 100 um", replace(FAST, sealing=1e-4)),
+        ("ring middle", replace(FAST, seal_boundary=SealBoundary.MIDDLE)),
+        ("ring inner", replace(FAST, seal_boundary=SealBoundary.INNER)),
+        ("sealing distance 100 um", replace(FAST, sealing_distance=1e-4)),
         ("0.1 mm beside the highest line", replace(FAST, off=1e-4)),
         ("0.5 mm beside the highest line", replace(FAST, off=5e-4)),
         *OTHERS,
@@ -199,13 +201,13 @@ VARIED: tuple[tuple[str, Trial], ...] = tuple(
 )
 
 
-def run(progress: Progress, pull: Callable[[Trial], Pull] = pull_off) -> Result:
+def run(progress: Progress, pull: Callable[[Trial], CylinderPull] = pull_off) -> Result:
     """The table, its refinement, and what it depends on."""
     radii = {r: replace(BASE, radius=1e-3 * r) for r in MEASURED}
     steps = [trial for _, *pair in REFINED for trial in pair]
     trials = dict.fromkeys([*radii.values(), *steps, *(trial for _, trial in VARIED)])
     tick = Ticker(progress, len(trials), "table3")
-    pulls: dict[Trial, Pull] = {}
+    pulls: dict[Trial, CylinderPull] = {}
     for trial in trials:
         pulls[trial] = pull(trial)
         tick()
@@ -223,7 +225,7 @@ def _off(value: float | None, reference: float | None) -> float:
     return float("nan") if value is None or reference is None else value / reference - 1.0
 
 
-def _beside(main: dict[float, Pull]) -> Table:
+def _beside(main: dict[float, CylinderPull]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for radius, (wet, dry, paper) in MEASURED.items():
         p = main[radius]
@@ -251,14 +253,14 @@ def _beside(main: dict[float, Pull]) -> Table:
             "Push and profile 'neoprene': fitted to the dry force at 50 mm; of several that fit, "
             "one that also holds at 20 mm, so that 20 mm is not predicted. 31.5 and 25 mm are.",
             f"Pressed till the dome's middle is {-1e3 * t.beyond:g} mm from touching; "
-            f"mu = {t.friction:g}; ring {t.ring}; pulled at {1e3 * t.speed:g} mm/s; "
+            f"mu = {t.friction:g}; ring {t.seal_boundary}; pulled at {1e3 * t.speed:g} mm/s; "
             f"mesh {t.mesh}, h = {1e3 * t.h:g} ms; "
-            f"sealing distance {1e6 * t.sealing:g} um, facets of the tube at {TURN:g} rad.",
+            f"sealing distance {1e6 * t.sealing_distance:g} um, tube facets at {TURN:g} rad.",
         ),
     )
 
 
-def _refinement(refined: list[tuple[str, Pull, Pull]]) -> Table:
+def _refinement(refined: list[tuple[str, CylinderPull, CylinderPull]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for label, one, two in refined:
         change = _off(two.peak, one.peak)
@@ -275,7 +277,7 @@ def _refinement(refined: list[tuple[str, Pull, Pull]]) -> Table:
     )
 
 
-def _dependence(varied: list[tuple[str, Pull]]) -> Table:
+def _dependence(varied: list[tuple[str, CylinderPull]]) -> Table:
     first: dict[float, float | None] = {}
     rows: list[tuple[Cell, ...]] = []
     for label, p in varied:
@@ -293,7 +295,7 @@ def _dependence(varied: list[tuple[str, Pull]]) -> Table:
     )
 
 
-def _draw(main: dict[float, Pull], path: Path) -> None:
+def _draw(main: dict[float, CylinderPull], path: Path) -> None:
     figure = new_figure(11.0, 4.2)
     left, right = figure.subplots(1, 2)
     radii = list(MEASURED)
