@@ -31,11 +31,12 @@ toc_object_entries_show_parents = "hide"
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(numpy|collections|os|pathlib)\..+"),
-    ("py:class", "Array|P|Contacts|Walls|ValveState|Trapped|Span|SealBoundaryModel|Place|Memory"),
-    ("py:class", r"Limit|Finder|Ended|AirLedger|limpet\.record\.run\.Runnable"),
-    ("py:class", r"Net|Primitive|Motion|ParticleBody|RigidBody|Named|ParticleState|Assembly"),
-    ("py:class", r"limpet\.(specs|bodies|constrained|assembly|geometry\.nets|collision)\..+"),
-    ("py:class", r"Pose|Field|Body|Patches|ContactSurface|Pairing|limpet\.pressure_field\..+"),
+    ("py:class", "Array|P|Contacts|JoinedSurface|ValveState|Cavity|Span|SealBoundaryModel|Place"),
+    ("py:class", r"Limit|Finder|Ended|AirLedger|WarmStart|limpet\.record\.run\.Runnable"),
+    ("py:class", r"ParticleMesh|Primitive|Motion|ParticleBody|RigidBody|Named|ParticleState"),
+    ("py:class", r"limpet\.(model|dynamics|particles|contact|rigid|fem|pressure_field)\..+"),
+    ("py:class", r"Pose|Field|FieldGeometry|QuadraturePoints|ContactSurface|ContactTable"),
+    ("py:class", r"Control|ParticleModel"),
 ]
 
 html_theme = "furo"

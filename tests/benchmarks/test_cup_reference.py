@@ -14,7 +14,7 @@ import pytest
 
 from limpet.shapes.cups import STANDARD
 
-FOLDER = Path(__file__).parents[1] / "benchmarks" / "cup_reference"
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "cup_reference"
 
 
 @pytest.fixture(scope="module")

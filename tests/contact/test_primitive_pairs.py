@@ -50,7 +50,7 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(seed):
     places = [place(rng, 30 if p.rigid < 0 else 8) for p in parts]
     b = next(i for i, p in enumerate(parts) if p.name == "ball")
     places[b] = Kinematics(
-        places[b].centre[None], places[b].motion[None, :3], places[b].centre, places[b].turn,
+        places[b].centre[None], places[b].motion[None, :3], places[b].centre, places[b].rotation,
         places[b].motion,
     )  # fmt: skip
     scout = CollisionPipeline.of(parts, places, lambda a, b: 0.1 * len(a) + 0.01 * len(b))
@@ -63,7 +63,16 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(seed):
         radius = 0.3 if a.name == "ball" else a.thickness
         fast = np.linalg.norm(at.v, axis=1).max() if a.rigid < 0 else 0.0
         index, gap, normal, point = vertices_near(
-            at.x, at.v, parts[two].shape, on.centre, on.turn, on.motion, radius, MARGIN, H, H * fast
+            at.x,
+            at.v,
+            parts[two].shape,
+            on.centre,
+            on.rotation,
+            on.motion,
+            radius,
+            MARGIN,
+            H,
+            H * fast,
         )
         own = found.take(slice(seen, seen + len(index)))
         seen += len(index)

@@ -11,7 +11,7 @@ from limpet.dynamics.motion import Path
 from limpet.errors import LimpetError, MeshError
 from limpet.fem.material import Material
 from limpet.fem.soft_body import SoftBody
-from limpet.fem.statics import settle
+from limpet.fem.statics import static_equilibrium
 from limpet.geometry.shape import boundary
 from limpet.geometry.surface import volume, winding
 from limpet.meshing.check import check_surface
@@ -127,7 +127,7 @@ def axial_stiffness(shape, young: float, poisson: float) -> float:
     ends = np.concatenate([shape.regions["bottom"], shape.regions["top"]])
     motion = Stretched(np.zeros(1), np.zeros((1, 3)))
     body = SoftBody("spring", shape, Material(young, poisson), 0.01, ends, motion)
-    assert settle(body, np.zeros(3)).converged
+    assert static_equilibrium(body, np.zeros(3)).converged
     force = body.fem.loads(body.x, body.p, 1.0).force[body.fem.new[shape.regions["top"]], 2]
     return -float(force.sum()) / RAISED
 

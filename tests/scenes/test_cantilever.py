@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
-from limpet.fem.statics import settle
+from limpet.fem.statics import static_equilibrium
 from limpet.record.history import read_history
 from limpet.record.run import record_run
 from limpet.scenes.registry import load
@@ -19,7 +19,7 @@ def rest(**parameters: object) -> float:
     """[m] static sag of the tip."""
     world = load("cantilever", parameters).world
     body = world.build()[0][0]
-    assert settle(body, world.gravity).converged
+    assert static_equilibrium(body, world.gravity).converged
     return float((body.shape.points - body.node_positions())[body.shape.region("tip"), 2].mean())
 
 

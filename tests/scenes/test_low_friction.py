@@ -23,7 +23,7 @@ def test_it_lifts_slides_to_a_corner_and_drops() -> None:
     for report in simulation.run(scene.duration):
         reports.append(report)
         lowest.append(cube.positions()[:, 2].min() + 2.0 * HALF)
-        seen = (cup.node_positions()[lip] - cube.centre) @ quaternion_matrix(cube.turn)
+        seen = (cup.node_positions()[lip] - cube.centre) @ quaternion_matrix(cube.quaternion)
         corner.append(seen[:, :2].min(axis=0))  # how far the lip reaches, in the cube's frame
     slide, corner = Run(simulation, reports), np.array(corner)
 

@@ -124,4 +124,4 @@ def test_by_name_it_is_what_it_is_alone():
     assert np.array_equal(twins["rope"].x, hung.rope.x)
     for body in (hung.wheel, hung.heavy, hung.light):
         assert np.array_equal(twins[body.name].centre, body.centre)
-        assert np.array_equal(twins[body.name].turn, body.turn)
+        assert np.array_equal(twins[body.name].quaternion, body.quaternion)

@@ -280,7 +280,7 @@ class RigidBody:
         return self._drive / h
 
     def get_state(self) -> dict[str, Array]:
-        return {k: getattr(self, k).copy() for k in ("centre", "turn", "v", "w")}
+        return {k: getattr(self, k).copy() for k in ("centre", "quaternion", "v", "w")}
 
     def set_state(self, state: dict[str, Array]) -> None:
         for key, value in state.items():

@@ -36,7 +36,7 @@ def test_pressed_flat_the_field_is_exact(law, bonded):
     layer, field, flat = Layer(law, bonded, (4, 4)), slab_field(law), rigid_wave(0.0)
     for depth in (0.1, 0.4):
         pressed = layer.press(0.0, depth)
-        assert pressed.converged and pressed.active_contacts == 1.0
+        assert pressed.converged and pressed.touching == 1.0
         assert pressed.pressure == pytest.approx(float(confined(law, depth)), rel=1e-10)
         assert by_field(field, flat, depth) == pytest.approx(pressed.pressure, rel=1e-10)
 
@@ -55,7 +55,7 @@ def test_the_force_of_the_wave_is_the_slope_of_the_energy(law):
     middle = layer.press(0.333, 0.3)
     assert layer.press(0.333, 0.3 + step).converged
     slope = (energy(layer) - low) / (2.0 * step) / (HALF * layer.deep)
-    assert middle.converged and 0.0 < middle.active_contacts < 1.0
+    assert middle.converged and 0.0 < middle.touching < 1.0
     assert middle.pressure == pytest.approx(slope, rel=1e-3)
 
 
