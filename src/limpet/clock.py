@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 PHASES = ("free", "collision", "cavities", "compliance", "solve", "correct")  # of a step
 
 
 class Clock:
-    """Seconds by phase."""
+    """Seconds by phase, of one step after the other."""
 
     def __init__(self, now: Callable[[], float]) -> None:
+        self.now = now  # [s]
+        self.start()
+
+    def start(self) -> None:
+        """Begin a step."""
         self.phases = dict.fromkeys(PHASES, 0.0)
-        self._now, self._last = now, now()
-
-    def resume(self) -> None:
-        """Leave out the time since the last lap."""
-        self._last = self._now()
-
-    def take(self, phases: Mapping[str, float]) -> None:
-        """Count what another clock has measured, instead of the time since the last lap."""
-        for phase, seconds in phases.items():
-            self.phases[phase] += seconds
-        self.resume()
+        self._last = self.now()
 
     def lap(self, phase: str) -> None:
-        now = self._now()
+        """Count the time since the last lap as spent in `phase`."""
+        now = self.now()
         self.phases[phase] += now - self._last
         self._last = now

@@ -87,8 +87,8 @@ def contacts(first, second, alarm=ALARM, move=lambda x: x):
         np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-12)
         assert np.all(weights >= 0.0)
     assert np.all(np.abs(found.gap) <= alarm * (1 + 1e-9))
-    assert np.all(found.body_a == 0)
-    assert np.all(found.body_b == 1)
+    assert np.all(found.surface_a == 0)
+    assert np.all(found.surface_b == 1)
     used = [
         (frozenset(va[wa > 0].tolist()), frozenset(vb[wb > 0].tolist()))
         for va, wa, vb, wb in zip(
@@ -362,5 +362,5 @@ def test_several_pairs_follow_each_other():
     second = detect(ready, [x for x, _ in bodies], [(2, 1)], ALARM)
     assert len(found) == len(first) + len(second)
     np.testing.assert_array_equal(found.gap, np.concatenate([first.gap, second.gap]))
-    np.testing.assert_array_equal(found.body_a, [1] * len(first) + [2] * len(second))
-    np.testing.assert_array_equal(found.body_b, [0] * len(first) + [1] * len(second))
+    np.testing.assert_array_equal(found.surface_a, [1] * len(first) + [2] * len(second))
+    np.testing.assert_array_equal(found.surface_b, [0] * len(first) + [1] * len(second))

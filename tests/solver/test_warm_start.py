@@ -79,8 +79,8 @@ def test_forces_keep_their_direction_when_the_normal_turns_and_never_pull():
 
 def test_edges_are_known_by_their_ends_whichever_comes_first():
     pair = Contacts(
-        body_a=np.zeros(3, np.int32),
-        body_b=np.ones(3, np.int32),
+        surface_a=np.zeros(3, np.int32),
+        surface_b=np.ones(3, np.int32),
         vertices_a=np.array([[1, 2, 1], [2, 1, 2], [1, 3, 1]], np.int32),
         weights_a=np.zeros((3, 3)),
         vertices_b=np.array([[4, 5, 4], [5, 4, 5], [4, 5, 4]], np.int32),
@@ -98,8 +98,8 @@ def test_keys_name_the_vertex_and_the_other_body():
     k = 4
     kinds = np.array([VERTEX_FACE, VERTEX_FACE, FACE_VERTEX, EDGE_EDGE], np.int8)
     plain = Contacts(
-        body_a=np.array([0, 0, 0, 0], np.int32),
-        body_b=np.array([1, 2, 1, 1], np.int32),
+        surface_a=np.array([0, 0, 0, 0], np.int32),
+        surface_b=np.array([1, 2, 1, 1], np.int32),
         vertices_a=np.array([[5, 5, 5], [5, 5, 5], [1, 2, 3], [1, 2, 2]], np.int32),
         weights_a=np.zeros((k, 3)),
         vertices_b=np.array([[1, 2, 3], [1, 2, 3], [5, 5, 5], [4, 5, 5]], np.int32),

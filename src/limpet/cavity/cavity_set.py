@@ -1,135 +1,215 @@
-"""Keeps the cavities and their air from step to step: when to remesh, what to carry."""
+"""Cavities as a constraint set: a row for each, dV/dx, under the gas law or a regulated pressure.
+
+The set owns all trapped air. `update` moves air once a step, as a trial: it finds the cavities,
+lets them leak and connects them to the vacuum lines. `accept` commits the trial and closes the
+air mass balance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from limpet.cavity.find.classifier_search import detect_recesses
-from limpet.cavity.find.trigger import changed_groups, contact_pattern, differ, groups
-from limpet.cavity.find.union_search import bottlenecks, detect, seal_tractions
-from limpet.cavity.gas.atmosphere import Atmosphere
+from limpet.cavity.find.union_search import bottlenecks, seal_tractions
+from limpet.cavity.gas import law, regulated
 from limpet.cavity.gas.exchange import AirExchange, exchange_air
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
-from limpet.cavity.gas.network import (
-    HoseState,
-    Port,
-    PortFlow,
-    after,
-    after_flow,
-    at_ambient,
-    flow_from_cup,
-    ports_of_cavities,
-    sensor,
-    with_source_flow,
-)  # fmt: skip
-from limpet.cavity.gas.transfer import transfer_air
+from limpet.cavity.gas.network import GasNetwork, HoseState, PortFlow
 from limpet.cavity.gas.vacuum_line import Flow
-from limpet.cavity.mesh import CavityMesh, JoinedSurface, needs_remesh, volume_and_gradient
-from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, count_parts, ring_vertices
-from limpet.cavity.seal.drained import without_drained
-from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
+from limpet.cavity.mesh import CavityMesh, volume_and_gradient
 from limpet.cavity.seal.leak_paths import vertex_areas, vertex_loads
-from limpet.cavity.seal.proximity import TOUCHING, VertexProximity, vertex_proximity
+from limpet.cavity.seal.proximity import VertexProximity
+from limpet.cavity.search import CavitySearch
 from limpet.contact.contacts import Contacts
-from limpet.geometry.bvh import Tree
+from limpet.dynamics.constraint_set import DATA, ConstraintSet, Control, RowBlock, StepContext
+from limpet.linalg.rows import Rows
 from limpet.report import NOWHERE, CavityReport, VacuumSensorReport
 
 Array = np.ndarray
 
-POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
-BARE = 0.2  # of the remeshing limit, where no ring but the union alone places a cavity's edge
+
+class ContactSource(Protocol):
+    """What the cavities need of the contacts between their walls."""
+
+    contacts: Contacts  # that the step was solved for
+
+    @property
+    def normal_forces(self) -> Array:
+        """(k,) [N] of them."""
+        ...
+
+    def near(self, now: StepContext) -> Contacts: ...
 
 
-class Finder(StrEnum):
-    """How cavities are found."""
+class CavitySet(ConstraintSet):
+    """All trapped air of a world."""
 
-    UNION = "union"  # P: the voids in the union of the bodies
-    CLASSIFIER = "classifier"  # A: the vertices of a cup that its contacts part from the outside
+    name, phase = "cavities", "cavities"
 
+    def __init__(
+        self,
+        search: CavitySearch,
+        contacts: ContactSource,
+        network: GasNetwork,
+        exchanges: Sequence[AirExchange | None],  # of each surface
+        default_exchange: AirExchange,  # of cavities between surfaces without one
+        elastic: Callable[[], Array],  # (surfaces, 2) energy [J] and volume [m^3] of soft bodies
+    ) -> None:
+        self._search, self._contacts, self._network = search, contacts, network
+        self._exchanges, self._default, self._elastic = exchanges, default_exchange, elastic
+        self._atmosphere = search.atmosphere
+        self.ledger = AirLedger()
+        self._trial, self.remeshed = self.ledger, False
+        self._reports: tuple[CavityReport, ...] = ()
 
-@dataclass(frozen=True)
-class CavitySet:
-    """The rules; the state is the AirLedger that is handed in and out."""
+    def update(self, now: StepContext) -> None:
+        self._now = now
+        near = self._contacts.near(now)
+        self._trial, self.remeshed = self.trial(
+            self.ledger, now.x, near, now.time, now.h, now.control
+        )
 
-    surface: JoinedSurface
-    trees: Sequence[Tree]  # kept fitted by contact detection
-    master: Array  # (bodies,) of two bodies the one that leads more bears the contact ring
-    sealing_distance: float  # [m]
-    ring: SealBoundaryModel
-    limit: float  # of bridging area before a cavity is remeshed
-    every_step: bool
-    atmosphere: Atmosphere
-    air_exchanges: Sequence[AirExchange | None]  # of each body
-    otherwise: AirExchange  # of cavities between bodies without one
-    finder: Finder = Finder.UNION
-    inner: Array | None = None  # (N,) bool, the vertices of named inner surfaces: the classifier's
-    ports: Sequence[Port] = ()
+    def rows(self) -> RowBlock:
+        cavities, around, h = self._trial.cavities, self._atmosphere, self._now.h
+        c = len(cavities)
+        if c == 0:
+            return RowBlock.none()
+        start = np.cumsum([0, *(len(a.mesh.support) for a in cavities)]).astype(np.int32)
+        jacobian = Rows(
+            start, np.concatenate([a.mesh.support for a in cavities]).astype(np.int32),
+            np.concatenate([a.gradient for a in cavities]),
+        )  # fmt: skip
+        kind, data = np.full(c, law.KIND, np.int32), np.zeros((c, DATA))
+        for i, cavity in enumerate(cavities):
+            volume, product = cavity.volume, cavity.gas.product
+            if cavity.port_flow is not None:
+                if (target := cavity.port_flow.to_line.target) is not None:
+                    kind[i], data[i, :2] = regulated.KIND, (target, around.pressure)
+                    continue
+                volume, product = cavity.port_flow.gas_row(volume, cavity.air, h, around.rt)
+            data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent
+        keys = np.array([a.id for a in cavities], dtype=np.int64)
+        return RowBlock(
+            jacobian, np.zeros(c), np.zeros(c), kind, np.arange(c + 1, dtype=np.int32), data, keys
+        )
 
-    def update(
-        self, book: AirLedger, x: Array, contacts: Contacts, time: float, h: float, elastic: Array
+    def accept(self, multipliers: Array, rates: Array) -> None:
+        pressures = multipliers + self._atmosphere.pressure
+        self.ledger, self._reports = self.close(self._trial, pressures, rates, self._now.h)
+
+    def trial(
+        self, book: AirLedger, x: Array, contacts: Contacts, time: float, h: float, control: Control
     ) -> tuple[AirLedger, bool]:
-        """Find, remesh and feed the cavities at x; also whether a union was run.
+        """Find, remesh and feed the cavities at x; also whether any was meshed anew.
 
-        time [s]: at the start of the step. elastic (bodies, 2): energy [J] and volume [m^3] of the
-        soft bodies, if the limit of the pressure asks for it.
+        time [s]: at the start of the step.
         """
-        near = self._near(contacts, x)
-        group = groups(
-            contacts, self.sealing_distance, [c.mesh for c in book.cavities], len(self.master)
-        )
-        pattern = self._pattern(near, book)
-        if len(book.pattern) == 0:
-            book = replace(book, pattern=np.zeros_like(pattern))
-        due, alone = self._due(book, x, near, pattern, group)
-        remesh = bool(due.any())
-        if remesh:
-            book = self._remesh(book, x, contacts, group, np.unique(group[due]).tolist())
-            book = replace(book, cavities=tuple(self._counted(c, near) for c in book.cavities))
-            pattern = self._pattern(near, book)
-        if remesh or alone.any():
-            seen = (due | alone)[self.surface.body]
-            book = replace(book, pattern=np.where(seen, pattern, book.pattern))
-        paths = bottlenecks(
-            self.surface, near, self.sealing_distance, [c.mesh for c in book.cavities]
-        )
+        search = self._search
+        near = search.proximity(contacts, x)
+        book, remeshed = search.update(book, x, contacts, near)
+        meshes = [c.mesh for c in book.cavities]
+        paths = bottlenecks(search.surface, near, search.sealing_distance, meshes)
         measured = []
         for c, (_, bottleneck) in zip(book.cavities, paths):
             v, gradient = volume_and_gradient(c.mesh, x)
             place = tuple(x[bottleneck].tolist()) if bottleneck >= 0 else NOWHERE
             measured.append(replace(c, volume=v, gradient=gradient, bottleneck=place))
         seals = [Seal(gap, 0.0, 0.0) for gap, _ in paths]
-        if self._asks_for_tractions:
-            seals = self._seals(measured, seals, book.load, x, near, elastic)
-        if len(book.lines) != len(self.ports):  # they begin full of air
-            lines = tuple(at_ambient(t.hose, self.atmosphere) for t in self.ports)
-            book = replace(book, lines=lines, created=book.created + sum(n.air for n in lines))
+        if self._needs_tractions:
+            seals = self._seals(measured, seals, book.load, x, near)
+        if len(book.hoses) != len(self._network.ports):  # they begin full of air
+            hoses = self._network.at_ambient()
+            book = replace(book, hoses=hoses, created=book.created + sum(n.air for n in hoses))
         book = replace(
-            book, lines=with_source_flow(self.ports, book.lines, time + h, self.atmosphere)
+            book, hoses=self._network.with_source_flow(book.hoses, time + h, control.vacuum)
         )
-        port = ports_of_cavities(self.ports, [(c.id, c.mesh, c.volume) for c in measured])
+        port = self._network.port_of([(c.id, c.mesh, c.volume) for c in measured])
         fed = tuple(
-            self._with_exchange(c, seal, time, h, book.lines, port.get(c.id))
+            self._with_exchange(c, seal, time, h, book.hoses, port.get(c.id), control.leak)
             for c, seal in zip(measured, seals)
         )
-        leaked = book.leaked + sum(c.leaked for c in fed)
-        return replace(book, cavities=fed, leaked=leaked), remesh
+        return replace(
+            book, cavities=fed, leaked=book.leaked + sum(c.leaked for c in fed)
+        ), remeshed
+
+    def close(
+        self, book: AirLedger, pressures: Array, rates: Array, h: float
+    ) -> tuple[AirLedger, tuple[CavityReport, ...]]:
+        """Close the step: P and V' of each cavity are known; at P_max air has left (P eq 13)."""
+        cavities, reports, vented, leaked = [], [], 0.0, 0.0
+        drawn: dict[int, tuple[float, float]] = {}  # by port: P of its cavity, what it took
+        for c, p, rate in zip(book.cavities, pressures.tolist(), rates.tolist()):
+            end = float(c.volume + h * rate)
+            gas, seeped = c.gas, 0.0
+            if c.port_flow is not None:
+                gas, seeped, taken = c.port_flow.after(gas, p, end, h)
+                drawn[c.port_flow.port] = p, taken
+            before, leaked = gas.amount, leaked + seeped
+            if p >= c.p_max * (1.0 - 1e-9):
+                gas = gas.with_less(min(gas.amount, gas.amount_at(p, end)))
+            vented += before - gas.amount
+            cavities.append(replace(c, gas=gas, pressure=p))
+            reports.append(
+                CavityReport(
+                    id=c.id, pressure=p, volume=end, air=gas.amount, vented=before - gas.amount,
+                    leaked=c.leaked + seeped, gas_residual=gas.miss(p, end), seal_gap=c.seal.gap,
+                    temperature=gas.temperature_at(p), stored=c.stored, p_max=c.p_max,
+                    seal_traction=c.seal.traction,
+                    margin=self._search.sealing_distance - c.seal.gap,
+                    bottleneck=c.bottleneck, area=self._search.area(c),
+                )
+            )  # fmt: skip
+        hoses = self._network.advance(book.hoses, drawn, h)
+        book = replace(
+            book, cavities=tuple(cavities), vented=book.vented + vented, load=self._load(),
+            hoses=hoses,
+            leaked=book.leaked + leaked + sum(hose.drawn for hose in hoses if not hose.sealed),
+            taken=book.taken + sum(hose.taken for hose in hoses),
+        )  # fmt: skip
+        return book, tuple(reports)
+
+    def _load(self) -> Array:
+        """(N,) [N] normal force on every vertex, of the step's contacts."""
+        c, surface = self._contacts.contacts, self._search.surface
+        return vertex_loads(
+            surface.offset[c.surface_a], c.vertices_a, c.weights_a,
+            surface.offset[c.surface_b], c.vertices_b, c.weights_b,
+            self._contacts.normal_forces, len(surface.body),
+        )  # fmt: skip
+
+    def report(self) -> tuple[CavityReport, ...]:
+        """All cavities at the end of the last step."""
+        return self._reports
+
+    def sensors(self) -> dict[str, VacuumSensorReport]:
+        """What the sensor of each vacuum line reads after the last step."""
+        return self._network.sensors(self.ledger.hoses, self._now.h)
+
+    def get_state(self) -> dict[str, object]:
+        return {"ledger": self.ledger}
+
+    def set_state(self, state: Mapping[str, object]) -> None:
+        ledger = state["ledger"]
+        assert isinstance(ledger, AirLedger)
+        self.ledger = self._trial = ledger
+        self._reports = ()
 
     def _seals(
         self, cavities: Sequence[Cavity], seals: Sequence[Seal], load: Array, x: Array,
-        near: VertexProximity, elastic: Array,
+        near: VertexProximity,
     ) -> list[Seal]:  # fmt: skip
         """The seals with what they bear; their load is that of the last step."""
+        search, elastic = self._search, self._elastic()
         meshes = [c.mesh for c in cavities]
         load = load if len(load) else np.zeros(len(x))
-        area = vertex_areas(self.surface.triangles, x)
+        area = vertex_areas(search.surface.triangles, x)
         traction = np.divide(load, area, out=np.zeros_like(load), where=area > 0.0)
-        paths = seal_tractions(self.surface, near, self.sealing_distance, meshes, traction)
+        paths = seal_tractions(search.surface, near, search.sealing_distance, meshes, traction)
         loaded = []
         for c, mesh, seal, (largest, total) in zip(cavities, meshes, seals, paths):
             energy, room = elastic[np.unique(mesh.body)].sum(axis=0)
@@ -137,215 +217,48 @@ class CavitySet:
                 Seal(
                     seal.gap, largest, total, float(energy / room) if room > 0.0 else 0.0,
                     force=float(load[mesh.interior].sum() + load[mesh.seal_line].sum()),
-                    area=self._area(c),
-                    overpressure=c.pressure - self.atmosphere.pressure,
+                    area=search.area(c),
+                    overpressure=c.pressure - self._atmosphere.pressure,
                 )
             )  # fmt: skip
         return loaded
 
     @cached_property
-    def _asks_for_tractions(self) -> bool:
-        """Whether a limit or a leak depends on how the rings are pressed on."""
-        air_exchanges = [b for b in self.air_exchanges if b is not None]
-        limited = not isinstance(self.atmosphere.rule, ConstantLimit)
-        return limited or any(b.traction < np.inf for b in air_exchanges)
+    def _needs_tractions(self) -> bool:
+        """Whether a limit or a leak depends on the contact traction of the rings."""
+        exchanges = [b for b in self._exchanges if b is not None]
+        limited = not isinstance(self._atmosphere.rule, ConstantLimit)
+        return limited or any(b.traction < np.inf for b in exchanges)
 
     def _with_exchange(
-        self,
-        c: Cavity,
-        seal: Seal,
-        time: float,
-        h: float,
-        lines: Sequence[HoseState],
-        port: int | None,
-    ) -> Cavity:
-        """The cavity after a step's breath, and the pressure that its seal holds.
+        self, c: Cavity, seal: Seal, time: float, h: float, hoses: Sequence[HoseState],
+        port: int | None, leak: float | None,
+    ) -> Cavity:  # fmt: skip
+        """The cavity after a step's air exchange, and the pressure that its seal holds.
 
-        On a line what leaks and what is taken are balanced within the step: see `close`.
+        On a vacuum line what leaks and what is drawn are balanced within the step: see `close`.
         """
-        exchange, port_flow = self._breath(c.mesh), None
+        exchange, flow = self._exchange(c.mesh, leak), None
         if port is not None:
             g = exchange.conductance_at(seal.traction)
             least = -c.air / h  # a constant rate cannot take more than there is
-            leak = Flow(a=max(exchange.leak, least) + g * self.atmosphere.pressure, b=g)
-            rt = self.atmosphere.rt
-            port_flow = PortFlow(
-                port, flow_from_cup(self.ports[port].hose, lines[port], h, rt), leak
-            )
+            leaks = Flow(a=max(exchange.leak, least) + g * self._atmosphere.pressure, b=g)
+            flow = PortFlow(port, self._network.flow_from_cup(port, hoses, h), leaks)
             exchange = replace(exchange, leak=0.0, conductance=0.0)
         room = c.gas.volume_at(c.pressure) if c.pressure > 0.0 and c.air > 0.0 else c.volume
-        breathed = exchange_air(
-            exchange, c.gas, c.stored, room, seal.traction, self.atmosphere, time + h, h
+        result = exchange_air(
+            exchange, c.gas, c.stored, room, seal.traction, self._atmosphere, time + h, h
         )
-        p_max = self.atmosphere.pressure + self.atmosphere.rule.overpressure_of(seal)
+        p_max = self._atmosphere.pressure + self._atmosphere.rule.overpressure_of(seal)
         return replace(
-            c, gas=breathed.gas, stored=breathed.stored, leaked=breathed.leaked, seal=seal,
-            p_max=p_max, port_flow=port_flow,
+            c, gas=result.gas, stored=result.stored, leaked=result.leaked, seal=seal,
+            p_max=p_max, port_flow=flow,
         )  # fmt: skip
 
-    def _breath(self, mesh: CavityMesh) -> AirExchange:
+    def _exchange(self, mesh: CavityMesh, leak: float | None) -> AirExchange:
         """That of the body that carries the ring; if it has none, of the first wall that has."""
         for body in (*mesh.rings[:, 0].tolist(), *np.unique(mesh.body).tolist()):
-            exchange = self.air_exchanges[body]
+            exchange = self._exchanges[body]
             if exchange is not None:
                 return exchange
-        return self.otherwise
-
-    def close(
-        self, book: AirLedger, pressures: Array, rates: Array, h: float,
-        contacts: Contacts, normal_force: Array,
-    ) -> tuple[AirLedger, tuple[CavityReport, ...]]:  # fmt: skip
-        """Settle the step: P and V' of each cavity are known; at P_max air has left (P eq 13).
-
-        contacts, normal_force (k,) [N]: of the step.
-        """
-        cavities, reports, vented, leaked = [], [], 0.0, 0.0
-        drawn: dict[int, tuple[float, float]] = {}  # by tap: P of its cavity, what it took
-        for c, p, rate in zip(book.cavities, pressures, rates):
-            end = float(c.volume + h * rate)
-            gas, seeped = c.gas, 0.0
-            if c.port_flow is not None:
-                gas, seeped, taken = after_flow(gas, c.port_flow, float(p), end, h)
-                drawn[c.port_flow.port] = float(p), taken
-            before, leaked = gas.amount, leaked + seeped
-            if p >= c.p_max * (1.0 - 1e-9):
-                gas = gas.with_less(min(gas.amount, gas.amount_at(float(p), end)))
-            vented += before - gas.amount
-            cavities.append(replace(c, gas=gas, pressure=float(p)))
-            reports.append(
-                CavityReport(
-                    id=c.id,
-                    pressure=float(p),
-                    volume=end,
-                    air=gas.amount,
-                    vented=before - gas.amount,
-                    leaked=c.leaked + seeped,
-                    gas_residual=gas.miss(float(p), end),
-                    seal_gap=c.seal.gap,
-                    temperature=gas.temperature_at(float(p)),
-                    stored=c.stored,
-                    p_max=c.p_max,
-                    seal_traction=c.seal.traction,
-                    margin=self.sealing_distance - c.seal.gap,
-                    bottleneck=c.bottleneck,
-                    area=self._area(c),
-                )
-            )
-        load = vertex_loads(
-            self.surface.offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
-            self.surface.offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
-            normal_force, len(self.surface.body),
-        )  # fmt: skip
-        lines = []
-        for i, (port, line) in enumerate(zip(self.ports, book.lines)):
-            p, out = drawn.get(i, (self.atmosphere.pressure, None))  # an open cup: the air around
-            lines.append(after(port.hose, line, p, out, h, self.atmosphere.rt))
-        book = replace(
-            book, cavities=tuple(cavities), vented=book.vented + vented, load=load,
-            lines=tuple(lines),
-            leaked=book.leaked + leaked + sum(line.drawn for line in lines if not line.sealed),
-            taken=book.taken + sum(line.taken for line in lines),
-        )  # fmt: skip
-        return book, tuple(reports)
-
-    def _near(self, contacts: Contacts, x: Array) -> VertexProximity:
-        if self.finder is Finder.CLASSIFIER:
-            return proximity_with_edge_seals(contacts, self.surface, self.sealing_distance, x)
-        return vertex_proximity(contacts, self.surface)
-
-    def vacuum_sensors(self, book: AirLedger, h: float) -> dict[str, VacuumSensorReport]:
-        """What the sensor of each line reads after a step."""
-        pairs = zip(self.ports, book.lines)
-        return {port.name: sensor(port, line, h, self.atmosphere) for port, line in pairs}
-
-    def _area(self, c: Cavity) -> float:
-        """|sum of dV/dx| [m^2] over the bodies that carry the ring."""
-        carried = c.gradient[np.isin(self.surface.body[c.mesh.support], c.mesh.rings[:, 0])]
-        return float(np.linalg.norm(carried.sum(axis=0)))
-
-    def _empty(self, c: Cavity) -> bool:
-        """Whether its air, as it is in the atmosphere, is a film so thin that its walls touch."""
-        if len(c.gradient) == 0:  # not measured yet: it was found just now
-            return False
-        return c.air * self.atmosphere.rt < TOUCHING * self._area(c) * self.atmosphere.pressure
-
-    def _pattern(self, near: VertexProximity, book: AirLedger) -> Array:
-        known = [c.mesh for c in book.cavities]
-        return contact_pattern(self.surface, near, self.sealing_distance, self.master, known)
-
-    def _counted(self, c: Cavity, near: VertexProximity) -> Cavity:
-        parts = count_parts(self.surface, near, self.sealing_distance, c.mesh.interior)
-        return c if parts == c.parts else replace(c, parts=parts)
-
-    def _due(
-        self, book: AirLedger, x: Array, near: VertexProximity, pattern: Array, group: Array
-    ) -> tuple[Array, Array]:
-        """The bodies (n,) bool whose group is to be united anew (P 4.2), and those without one.
-
-        Vertices inside a sealed cavity may touch and part as they like, as long as they do not cut
-        it in parts; a ring may not change unnoticed, nor may a new ring form elsewhere. With
-        SealBoundary.HISTORY a ring may change, and the mesh flattens, until its bridging
-        triangles are too large or the ring is open.
-        """
-        alone = np.bincount(group, minlength=len(group))[group] == 1
-        if self.every_step:
-            return ~alone, alone
-        before = book.pattern
-        closed, was = pattern > 0, before > 0
-        calm = np.zeros(len(pattern), dtype=bool)
-        stale = []
-        for c in book.cavities:
-            calm[c.mesh.interior] = True
-            line = c.mesh.seal_line
-            if self.ring is SealBoundary.HISTORY:
-                calm |= ring_vertices(self.surface, (pattern > 0) | (before > 0), line)
-                ((gap, _),) = bottlenecks(self.surface, near, self.sealing_distance, [c.mesh])
-                moved = gap >= self.sealing_distance
-            else:
-                # a ring that only the sealing distance closes need not touch: it may come and go
-                touched = bool((before[line] == 2).all())
-                moved = differ(pattern, before, line) if touched else differ(closed, was, line)
-            if (
-                moved
-                or c.missing > 0
-                or (len(book.cavities) > 1 and self._empty(c))
-                or needs_remesh(c.mesh, x, self.limit if len(line) else BARE * self.limit)
-                or self._counted(c, near) is not c
-            ):
-                stale.append(group[c.mesh.body[0]])
-        due = changed_groups(pattern, before, calm, self.surface.body, group)
-        due[stale] = True
-        return due[group] & ~alone, alone
-
-    def _remesh(
-        self, book: AirLedger, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
-    ) -> AirLedger:
-        """Unite the groups that are due, and hand on the air of their cavities."""
-        for name in due:
-            mine = [c for c in book.cavities if group[c.mesh.body[0]] == name]
-            empty = [self._empty(c) for c in mine]
-            stay, meshes = without_drained(self.surface, [c.mesh for c in mine], empty)
-            given = (
-                self.surface, x, contacts, self.sealing_distance, self.ring,
-                meshes, self.trees, self.master,
-                [mine[i].pressure >= self.atmosphere.pressure * (1.0 - 1e-9) for i in stay],
-                np.flatnonzero(group == name).tolist(),
-            )  # fmt: skip
-            if self.finder is Finder.CLASSIFIER:
-                found = detect_recesses(*given, self.inner)
-            else:
-                found = detect(*given, POCKET)
-            others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
-            book = transfer_air(
-                book,
-                mine,
-                found.cavities,
-                x,
-                contacts,
-                self.surface,
-                self.sealing_distance,
-                self.atmosphere,
-            )
-            cavities = sorted([*others, *book.cavities], key=lambda c: c.id)
-            book = replace(book, cavities=tuple(cavities))
-        return book
+        return self._default if leak is None else AirExchange(leak=leak)

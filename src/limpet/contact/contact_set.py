@@ -1,133 +1,217 @@
-"""Which contacts a step is solved for, and which it turns out to have needed.
+"""Contacts as a constraint set: an active set that only grows within a step.
 
 All contacts within the alarm distance are known, but few of them touch within the step. It is
-solved for those that are about to; if another one would close, it joins and the step is solved
-again. A contact left out satisfies its law with no force, so the solution is that of all of them.
+solved for those that are about to; a contact that would close joins and the step is solved again.
+A contact left out satisfies its law with no force, so the solution is that of all of them. A
+contact that nobody knew of at x is found at the end of the step and joins as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
-from limpet.contact.contacts import EDGE_EDGE, Contacts, contact_keys
-from limpet.contact.detect import Collider, closing_speeds, detect
+from limpet.contact import law
+from limpet.contact.collider import Collider
+from limpet.contact.contacts import EDGE_EDGE, Contacts
+from limpet.contact.detect import closing_speeds, detect, refit_trees
 from limpet.contact.edges import kept_rows
+from limpet.contact.rows import contact_forces, contact_frames, contact_rows, opening_speeds
+from limpet.dynamics.constraint_set import DATA, ConstraintSet, RowBlock, StepContext
 
 Array = np.ndarray
 
 OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
 CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
-SOON = 3e-5  # [m] contacts that come this near if nothing accelerates are solved for from the start
+NEAR = 3e-5  # [m] contacts predicted to come this near are solved for from the start
 CLOSED = 1e-13  # [m] of overlap in the linear prediction that is round-off
 
 
-@njit(cache=True)
-def _speeds(first_a, vertices_a, weights_a, first_b, vertices_b, weights_b, normal, v) -> Array:
-    """(k,) How fast each gap opens, for v (n, 3) of all vertices."""
-    out = np.zeros(len(normal))
-    for c in range(len(normal)):
-        for j in range(3):
-            a, b = v[first_a[c] + vertices_a[c, j]], v[first_b[c] + vertices_b[c, j]]
-            for i in range(3):
-                out[c] += normal[c, i] * (weights_a[c, j] * a[i] - weights_b[c, j] * b[i])
-    return out
+class ContactSet(ConstraintSet):
+    """Signorini contacts with Coulomb friction between all surfaces that may touch."""
 
+    name, phase = "contacts", "collision"
 
-@dataclass(frozen=True)
-class ContactSet:
-    """The pairs of bodies that may touch, and how near counts."""
+    def __init__(
+        self,
+        colliders: Sequence[Collider],
+        pairs: Sequence[tuple[int, int]],
+        movable: Array,  # (surfaces,) bool
+        first: Array,  # (surfaces + 1,) where each surface's points begin
+        alarm: float,  # [m]
+        friction: Array,  # (surfaces, surfaces)
+        use_all: bool = False,  # solve for all contacts within the alarm distance from the start
+    ) -> None:
+        self.colliders, self.pairs, self._first = colliders, pairs, first
+        self._movable, self._alarm, self._friction = movable, alarm, friction
+        self._use_all = use_all
+        self._near: Contacts | None = None  # within the alarm distance, at the positions now
+        self._stale = False  # the trees do not stand at these positions
+        self._edges = Contacts.none()  # pairs of edges that carried a force
+        self.contacts = Contacts.none()  # that the last step was solved for
+        self._frames, self._multipliers = np.zeros((0, 3, 3)), np.zeros(0)
+        self._known, self._active = Contacts.none(), np.zeros(0, bool)
+        self._searched = 0.0  # [m] how far the step has looked for missed contacts
 
-    colliders: Sequence[Collider]
-    pairs: Sequence[tuple[int, int]]
-    movable: Array  # (bodies,) bool
-    offset: Array  # (bodies + 1,) where each body's vertices begin
-    alarm: float  # [m]
-    every: bool = False  # solve for all contacts within the alarm distance from the start
+    def near(self, now: StepContext) -> Contacts:
+        """All contacts within the alarm distance at x."""
+        if self._near is None:
+            self._near = self.find(now.x, now.v, now.h)
+        elif self._stale:
+            refit_trees(self.colliders, self._split(now.x), self.pairs)
+        self._stale = False
+        return self._near
 
-    def find(
-        self, where: list[Array], velocities: list[Array], h: float, reach: float | None = None
-    ) -> Contacts:
-        """The contacts within the alarm distance.
+    def update(self, now: StepContext) -> None:
+        self._now, self._searched = now, 0.0
+        known = self.filtered(self.near(now))
+        self._known = known.with_more(self.still_crossing(self._edges, now.x))
+        self._active = self.predicted(self._known, now.v, now.h)
+
+    def rows(self) -> RowBlock:
+        c = self.contacts = self._known if self._active.all() else self._known.take(self._active)
+        k = len(c)
+        self._frames = contact_frames(c.normal)
+        jacobian = contact_rows(
+            self._first[c.surface_a], c.vertices_a, c.weights_a,
+            self._first[c.surface_b], c.vertices_b, c.weights_b, self._frames,
+        )  # fmt: skip
+        bias, data = np.zeros(3 * k), np.zeros((k, DATA))
+        bias[::3] = c.gap / self._now.h  # P eq 4 decides on gap/h + H v
+        data[:, 0] = self._friction[c.surface_a, c.surface_b]
+        return RowBlock(
+            jacobian, bias, np.zeros(3 * k), np.full(k, law.KIND, np.int32),
+            3 * np.arange(k + 1, dtype=np.int32), data, c.key, self._frames,
+        )  # fmt: skip
+
+    def activate(self, v: Array) -> bool:
+        violated = self.violated(self._known, self._active, v, self._now.h)
+        if not violated.any():
+            return False
+        self._active = self._active | violated
+        return True
+
+    def recheck(self, x_after: Array, v: Array) -> bool:
+        """Look for contacts at the end of the step; they are the next step's, too."""
+        now, known = self._now, self._known
+        self._ahead = self.find(x_after, v, now.h)
+        after = self.filtered(self._ahead)
+        moved = 2.0 * float(np.linalg.norm(x_after - now.x, axis=1).max())
+        missed = moved > self._searched and self._missed(known, after)
+        crossed = self._crossed(known, after, now.x)
+        if not (missed or len(crossed)):
+            return False
+        known = known.with_more(crossed)
+        if missed:  # something came from afar: look further
+            self._searched = 1.5 * moved
+            known = self.filtered(self.find(now.x, now.v, now.h, self._searched)).with_more(known)
+        needed = known.among(Contacts.join([self.contacts, crossed]))
+        self._known, self._active = known, needed | self.predicted(known, now.v, now.h)
+        return True
+
+    def accept(self, multipliers: Array, rates: Array) -> None:
+        self._multipliers = multipliers
+        pressed = (self.normal_forces > 0.0) & (self.contacts.kind == EDGE_EDGE)
+        self._edges = self.contacts.take(pressed)
+        self._near = self._ahead
+
+    @property
+    def normal_forces(self) -> Array:
+        """(k,) [N] of `contacts`."""
+        return self._multipliers[::3]
+
+    def forces(self) -> Array:
+        """(k, 3) [N] of `contacts`, on their first surfaces."""
+        return contact_forces(self._frames, self._multipliers)
+
+    def max_penetration(self) -> float:
+        """[m] >= 0, now."""
+        near = self._near
+        return max(0.0, -float(near.gap.min())) if near is not None and len(near) else 0.0
+
+    def get_state(self) -> dict[str, object]:
+        return {"near": self._near, "edges": self._edges}
+
+    def set_state(self, state: Mapping[str, object]) -> None:
+        near, edges = state["near"], state["edges"]
+        assert isinstance(edges, Contacts) and (near is None or isinstance(near, Contacts))
+        self._near, self._edges, self._stale = near, edges, True
+        self.contacts, self._multipliers = Contacts.none(), np.zeros(0)
+        self._frames = np.zeros((0, 3, 3))
+
+    def find(self, x: Array, v: Array, h: float, reach: float | None = None) -> Contacts:
+        """The contacts within the alarm distance, and the trees refitted at x.
 
         What moves fast comes from further away within a step; `reach` [m] looks that far, and also
-        at vertices that do not face the other body.
+        at vertices that do not face the other surface.
         """
         if reach is None:
-            alarm = [self.alarm + h * s for s in closing_speeds(velocities, self.pairs)]
+            speeds = closing_speeds(self._split(v), self.pairs)
+            alarm = [self._alarm + h * s for s in speeds]
         else:
-            alarm = [self.alarm + reach] * len(self.pairs)
-        return detect(self.colliders, where, self.pairs, alarm, facing=reach is None)
+            alarm = [self._alarm + reach] * len(self.pairs)
+        return detect(self.colliders, self._split(x), self.pairs, alarm, facing=reach is None)
+
+    def _split(self, of_points: Array) -> list[Array]:
+        return np.split(of_points, self._first[1:-1])
 
     def filtered(self, contacts: Contacts) -> Contacts:
-        """The contacts that can carry a force: at least one of the two bodies gives way."""
-        moves = self.movable[contacts.body_a] | self.movable[contacts.body_b]
+        """The contacts that can carry a force: at least one of the two bodies moves."""
+        moves = self._movable[contacts.surface_a] | self._movable[contacts.surface_b]
         return contacts if moves.all() else contacts.take(moves)
-
-    def gaps_after(self, contacts: Contacts, v: Array, h: float) -> Array:
-        """(k,) [m] once all vertices have moved by h v."""
-        return contacts.gap + h * self._opening(contacts, v)
 
     def predicted(self, contacts: Contacts, v: Array, h: float) -> Array:
         """(k,) bool: whether a contact touches within h, or nearly, if the velocities stay."""
-        if self.every:
+        if self._use_all:
             return np.ones(len(contacts), bool)
-        return ~(np.minimum(contacts.gap, self.gaps_after(contacts, v, h)) >= SOON)  # nor a NaN
+        return ~(np.minimum(contacts.gap, self._gaps_after(contacts, v, h)) >= NEAR)  # nor a NaN
 
-    def violated(self, contacts: Contacts, solved: Array, v: Array, h: float) -> Array:
-        """(k,) bool: contacts to be solved for as well, as one of them would close with v."""
-        gaps = self.gaps_after(contacts, v, h)
-        if not np.any(gaps[~solved] < -CLOSED):
+    def violated(self, contacts: Contacts, active: Array, v: Array, h: float) -> Array:
+        """(k,) bool: inactive contacts that are to join, as one of them would close with v."""
+        gaps = self._gaps_after(contacts, v, h)
+        if not np.any(gaps[~active] < -CLOSED):
             return np.zeros(len(contacts), bool)
-        return ~solved & (gaps < SOON)
+        return ~active & (gaps < NEAR)
 
-    def missed(self, known: Contacts, after: Contacts) -> bool:
+    def _missed(self, known: Contacts, after: Contacts) -> bool:
         """Whether a vertex that made no contact before the step is inside a body after it."""
         deep = after.gap < -OVERLAP
         if not deep.any():
             return False
-        vertices = after.take(deep & (after.kind != EDGE_EDGE))
-        return not self.among(vertices, known).all()
+        return not after.take(deep & (after.kind != EDGE_EDGE)).among(known).all()
 
-    def crossed(self, known: Contacts, after: Contacts, x: Array) -> Contacts:
+    def _crossed(self, known: Contacts, after: Contacts, x: Array) -> Contacts:
         """Edges that came to cross within the step, as they meet after it, with their gap at x."""
         deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
         if len(deep) == 0:
             return deep
-        new = deep.take(~self.among(deep, known))
+        new = deep.take(~deep.among(known))
         return replace(new, gap=self._opening(new, x))
-
-    def among(self, contacts: Contacts, others: Contacts) -> Array:
-        """(k,) bool: whether each contact is one of the others, too."""
-        return np.isin(contact_keys(contacts, self.offset), contact_keys(others, self.offset))
-
-    def with_more(self, contacts: Contacts, others: Contacts) -> Contacts:
-        """The contacts, and those of the others that they lack."""
-        if len(others) == 0:
-            return contacts
-        return Contacts.join([contacts, others.take(~self.among(others, contacts))])
 
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
         """The pairs of edges among `last`, where they meet now."""
-        parts, offset = [Contacts.none()], self.offset
+        parts, first = [Contacts.none()], self._first
         for a, b in self.pairs if len(last) else ():
-            own = last.take((last.body_a == a) & (last.body_b == b))
+            own = last.take((last.surface_a == a) & (last.surface_b == b))
             if len(own) == 0:
                 continue
             rows = kept_rows(
-                x[offset[a] : offset[a + 1]], self.colliders[a].shape,
-                x[offset[b] : offset[b + 1]], self.colliders[b].shape,
-                own.vertices_a[:, :2], own.vertices_b[:, :2], self.alarm,
+                x[first[a] : first[a + 1]], self.colliders[a].shape,
+                x[first[b] : first[b + 1]], self.colliders[b].shape,
+                own.vertices_a[:, :2], own.vertices_b[:, :2], self._alarm,
             )  # fmt: skip
-            parts.append(Contacts.of_rows(a, b, *rows))
+            parts.append(Contacts.of_rows(a, b, *rows, first))
         return Contacts.join(parts)
+
+    def _gaps_after(self, contacts: Contacts, v: Array, h: float) -> Array:
+        """(k,) [m] once all points have moved by h v."""
+        return contacts.gap + h * self._opening(contacts, v)
 
     def _opening(self, c: Contacts, v: Array) -> Array:
         """normal . (v of the point on a less v of the point on b), (k,)."""
-        return _speeds(
-            self.offset[c.body_a], c.vertices_a, c.weights_a,
-            self.offset[c.body_b], c.vertices_b, c.weights_b, c.normal, v,
+        return opening_speeds(
+            self._first[c.surface_a], c.vertices_a, c.weights_a,
+            self._first[c.surface_b], c.vertices_b, c.weights_b, c.normal, v,
         )  # fmt: skip

@@ -22,8 +22,8 @@ EDGE_EDGE = 2
 class Contacts:
     """k places where two surfaces come within the alarm distance."""
 
-    body_a: Array  # (k,) int32, index of the first body's surface in the list
-    body_b: Array  # (k,) int32
+    surface_a: Array  # (k,) int32, number of the first surface
+    surface_b: Array  # (k,) int32
     vertices_a: Array  # (k, 3) int32, vertices of a that carry the point; repeated where unused
     weights_a: Array  # (k, 3), barycentric, sum 1, zero where unused
     vertices_b: Array  # (k, 3) int32
@@ -31,26 +31,43 @@ class Contacts:
     gap: Array  # (k,) [m], negative when penetrating: normal . (point_a - point_b)
     normal: Array  # (k, 3) unit, from b to a
     kind: Array  # (k,) int8: VERTEX_FACE, FACE_VERTEX or EDGE_EDGE
+    key: Array  # (k,) int64, the same in the next step
 
     def __len__(self) -> int:
         return len(self.gap)
 
     def take(self, which: Array) -> Contacts:
         """Some of the contacts, by mask or index."""
-        return Contacts(**{f.name: getattr(self, f.name)[which] for f in fields(Contacts)})
+        return Contacts(*(getattr(self, name)[which] for name in FIELDS))
+
+    def among(self, others: Contacts) -> Array:
+        """(k,) bool: whether each contact is one of the others, too."""
+        return np.isin(self.key, others.key)
+
+    def with_more(self, others: Contacts) -> Contacts:
+        """The contacts, and those of the others that they lack."""
+        if len(others) == 0:
+            return self
+        return Contacts.join([self, others.take(~others.among(self))])
+
+    def points(self, x: Array, first: Array) -> Array:
+        """(k, 3) [m] on their first surfaces, for x (N, 3) of all surfaces joined."""
+        carried = x[first[self.surface_a][:, None] + self.vertices_a]
+        return np.einsum("kj,kji->ki", self.weights_a, carried)
 
     @staticmethod
     def none() -> Contacts:
-        return Contacts.of_rows(0, 0, np.empty((0, 7), np.int32), np.empty((0, 10)))
+        return Contacts.of_rows(0, 0, np.empty((0, 7), np.int32), np.empty((0, 10)), NO_POINTS)
 
     @staticmethod
-    def of_rows(body_a: int, body_b: int, index: Array, value: Array) -> Contacts:
+    def of_rows(a: int, b: int, index: Array, value: Array, first: Array) -> Contacts:
         """From the kernels' rows: index (k, 7) kind, vertices of a, of b; value (k, 10) weights of
-        a, of b, gap, normal."""
+        a, of b, gap, normal. first (surfaces + 1,): where each surface's points begin.
+        """
         k = len(index)
         return Contacts(
-            body_a=np.full(k, body_a, np.int32),
-            body_b=np.full(k, body_b, np.int32),
+            surface_a=np.full(k, a, np.int32),
+            surface_b=np.full(k, b, np.int32),
             vertices_a=index[:, 1:4].copy(),
             weights_a=value[:, 0:3].copy(),
             vertices_b=index[:, 4:7].copy(),
@@ -58,6 +75,7 @@ class Contacts:
             gap=value[:, 6].copy(),
             normal=value[:, 7:10].copy(),
             kind=index[:, 0].astype(np.int8),
+            key=_keys(a, b, index, first),
         )
 
     @staticmethod
@@ -67,33 +85,34 @@ class Contacts:
             return Contacts.none()
         if len(parts) == 1:
             return parts[0]
-        return Contacts(
-            **{
-                f.name: np.concatenate([getattr(p, f.name) for p in parts])
-                for f in fields(Contacts)
-            }
-        )
+        return Contacts(*(np.concatenate([getattr(p, name) for p in parts]) for name in FIELDS))
 
 
-def contact_keys(contacts: Contacts, offset: Array) -> Array:
-    """(k,) int64: a vertex contact is known by its vertex and the other body, edges by their ends.
+FIELDS = tuple(f.name for f in fields(Contacts))
+NO_POINTS = np.zeros(2, np.int64)
+
+
+@njit(cache=True)
+def _keys(a: int, b: int, index: Array, first: Array) -> Array:
+    """A vertex contact is known by its vertex and the other surface, edges by their ends.
 
     Those of edges are negative. Beyond 46340 vertices two pairs of edges may share a key, at odds
     of one in 10^18.
     """
-    a = np.sort(contacts.vertices_a[:, :2].astype(np.int64), axis=1) + offset[contacts.body_a, None]
-    b = np.sort(contacts.vertices_b[:, :2].astype(np.int64), axis=1) + offset[contacts.body_b, None]
-    by_b = contacts.kind == FACE_VERTEX
-    vertex = np.where(
-        by_b,
-        contacts.vertices_b[:, 0] + offset[contacts.body_b],
-        contacts.vertices_a[:, 0] + offset[contacts.body_a],
-    ).astype(np.int64)
-    other = np.where(by_b, contacts.body_a, contacts.body_b)
-    size = int(offset[-1])
-    ends = ((a[:, 0] * size + a[:, 1]) * size + b[:, 0]) * size + b[:, 1]
-    edges = -1 - (ends & (2**62 - 1))
-    return np.where(contacts.kind == EDGE_EDGE, edges, vertex * (len(offset) + 1) + other)
+    out = np.empty(len(index), np.int64)
+    size, count = np.int64(first[-1]), np.int64(len(first))
+    for k in range(len(index)):
+        if index[k, 0] == EDGE_EDGE:
+            ends = np.int64(0)
+            for i, j, start in ((1, 2, first[a]), (4, 5, first[b])):
+                low, high = min(index[k, i], index[k, j]), max(index[k, i], index[k, j])
+                ends = (ends * size + start + low) * size + start + high
+            out[k] = -1 - (ends & (2**62 - 1))
+        elif index[k, 0] == FACE_VERTEX:
+            out[k] = (first[b] + index[k, 4]) * (count + 1) + a
+        else:
+            out[k] = (first[a] + index[k, 1]) * (count + 1) + b
+    return out
 
 
 @njit(cache=True)

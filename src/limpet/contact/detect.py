@@ -80,6 +80,15 @@ def closing_speeds(velocities: Sequence[Array], pairs: Sequence[tuple[int, int]]
     return out
 
 
+def refit_trees(
+    colliders: Sequence[Collider], positions: Sequence[Array], pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Fit the trees of all surfaces that are in a pair to their positions."""
+    for i in sorted({i for pair in pairs for i in pair}):
+        shape = colliders[i].shape
+        refit(shape.tree, positions[i], shape.adjacent.triangles)
+
+
 def detect(
     colliders: Sequence[Collider],
     positions: Sequence[Array],
@@ -99,9 +108,8 @@ def detect(
     micrometre, two boxes stacked edge on edge still hold each other by their faces.
     """
     where = [np.ascontiguousarray(x, dtype=np.float64) for x in positions]
-    for i in sorted({i for pair in pairs for i in pair}):
-        shape = colliders[i].shape
-        refit(shape.tree, where[i], shape.adjacent.triangles)
+    first = np.cumsum([0, *map(len, where)])
+    refit_trees(colliders, where, pairs)
     parts = []
     within = [alarm] * len(pairs) if isinstance(alarm, float) else alarm
     for (a, b), far in zip(pairs, within):
@@ -111,5 +119,5 @@ def detect(
             where[a], colliders[a].shape, where[b], colliders[b].shape, far, facing, rim
         )
         if len(rows[0]):
-            parts.append(Contacts.of_rows(a, b, *rows))
+            parts.append(Contacts.of_rows(a, b, *rows, first))
     return Contacts.join(parts)

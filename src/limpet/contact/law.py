@@ -11,9 +11,12 @@ from numba import njit
 
 Array = np.ndarray
 
+KIND = 0  # three rows; data: mu
+REGULARISED = True  # redundant contacts share their load by a small compliance of each row
+
 
 @njit(cache=True, error_model="numpy", inline="always")
-def solve_block(w: Array, u: Array, lam: Array, mu: float, out: Array) -> None:
+def solve_contact(w: Array, u: Array, lam: Array, mu: float, out: Array) -> None:
     """One block Gauss-Seidel update: out (3,) from the block's own compliance w (3, 3)."""
     n = max(0.0, lam[0] - u[0] / w[0, 0])
     change = n - lam[0]
@@ -21,11 +24,11 @@ def solve_block(w: Array, u: Array, lam: Array, mu: float, out: Array) -> None:
     t1 = lam[1] - (u[1] + w[1, 0] * change) / mean
     t2 = lam[2] - (u[2] + w[2, 0] * change) / mean
     out[0], out[1], out[2] = n, t1, t2
-    project(out, mu)
+    project_on_cone(out, mu)
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def project(lam: Array, mu: float) -> None:
+def project_on_cone(lam: Array, mu: float) -> None:
     """No pull, and no more friction than mu allows, in place: lam (3,)."""
     lam[0] = max(0.0, lam[0])
     size = np.sqrt(lam[1] * lam[1] + lam[2] * lam[2])
@@ -36,7 +39,7 @@ def project(lam: Array, mu: float) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def natural_map(
+def alart_curnier(
     w: Array, u: Array, lam: Array, mu: float, phi: Array, d_lam: Array, d_u: Array
 ) -> bool:
     """Alart and Curnier's map phi(lambda, u), zero at the solution, with its derivatives.
@@ -77,3 +80,36 @@ def natural_map(
     d_u[1, 1], d_u[1, 2] = rho * a11, rho * a12
     d_u[2, 1], d_u[2, 2] = rho * a12, rho * a22
     return True
+
+
+@njit(cache=True, error_model="numpy")
+def displacement_error(h: float, w: Array, phi: Array) -> float:
+    """phi as a displacement, over 1 mm."""
+    largest = 0.0
+    for i in range(len(w)):
+        size = abs(phi[i]) * w[i, i]
+        if not size <= largest:  # and not max(), which would pass over a NaN
+            largest = size
+    return largest * h / 1e-3
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def solve_block(data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
+    solve_contact(w, u, lam, data[0], out)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def project(data: Array, lam: Array) -> None:
+    project_on_cone(lam, data[0])
+
+
+@njit(cache=True, error_model="numpy")
+def natural_map(
+    data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
+) -> bool:
+    return alart_curnier(w, u, lam, data[0], phi, d_lam, d_u)
+
+
+@njit(cache=True, error_model="numpy")
+def error(data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
+    return displacement_error(h, w, phi)

@@ -216,8 +216,8 @@ def _soon(c: Contacts, places: Sequence[Kinematics], seen: list[int], h: float, 
     """Those that come within the margin at the present velocities."""
     v = np.concatenate([places[i].v for i in seen])
     offset = np.cumsum([0] + [len(places[i].x) for i in seen])
-    va = np.einsum("kj,kji->ki", c.weights_a, v[offset[c.body_a][:, None] + c.vertices_a])
-    vb = np.einsum("kj,kji->ki", c.weights_b, v[offset[c.body_b][:, None] + c.vertices_b])
+    va = np.einsum("kj,kji->ki", c.weights_a, v[offset[c.surface_a][:, None] + c.vertices_a])
+    vb = np.einsum("kj,kji->ki", c.weights_b, v[offset[c.surface_b][:, None] + c.vertices_b])
     closing = np.einsum("ki,ki->k", c.normal, va - vb)
     return c.take(c.gap + h * np.minimum(closing, 0.0) <= margin)
 

@@ -1,16 +1,11 @@
-"""Rows of H from geometry: three a contact or patch point, one a cavity (dV/dx); ties."""
+"""Rows of H from contacts: three for each point, along its normal and two tangents."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
 
-from limpet.contact.contacts import Contacts
-from limpet.dynamics.body import Rows
-from limpet.pressure_field.patch_set import FramePoints
-from limpet.rigid.joints import Joints, joint_rows
+from limpet.linalg.rows import Rows
 
 Array = np.ndarray
 
@@ -28,125 +23,64 @@ def tangent_pair(normal: Array, first: Array, second: Array) -> None:
 
 
 @njit(cache=True)
-def tangents(normal: Array) -> tuple[Array, Array]:
-    """As `tangent_pair`, of each normal (k, 3)."""
-    first, second = np.empty_like(normal), np.empty_like(normal)
+def contact_frames(normal: Array) -> Array:
+    """(k, 3, 3): each normal (k, 3) and the two tangents that go with it."""
+    out = np.empty((len(normal), 3, 3))
     for k in range(len(normal)):
-        tangent_pair(normal[k], first[k], second[k])
-    return first, second
+        out[k, 0] = normal[k]
+        tangent_pair(normal[k], out[k, 1], out[k, 2])
+    return out
+
+
+def contact_forces(frames: Array, multipliers: Array) -> Array:
+    """(k, 3) [N] on the first side of each contact, from multipliers (3 k,) along its axes."""
+    return np.einsum("ka,kai->ki", multipliers.reshape(-1, 3), frames)
+
+
+def contact_rows(
+    first_a: Array, vertices_a: Array, weights_a: Array,
+    first_b: Array, vertices_b: Array, weights_b: Array, frames: Array,
+) -> Rows:  # fmt: skip
+    """3 k rows: the velocity of a contact's point on a less that of its point on b, by axis.
+
+    vertices and weights (k, m): the points that carry each side, counted from first (k,).
+    """
+    return Rows(*_rows(first_a, vertices_a, weights_a, first_b, vertices_b, weights_b, frames))
 
 
 @njit(cache=True)
-def contact_rows(
-    first_a: Array, vertices_a: Array, weights_a: Array,
-    first_b: Array, vertices_b: Array, weights_b: Array,
-    normal: Array, tangent: Array, other: Array,
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """(start, vertex, vector) of 3 k rows over global surface vertices.
-
-    A contact's velocity is that of its point on a less that of its point on b, along each axis.
-    first_a, first_b (k,): where the two bodies' vertices begin.
-    """
-    k = len(normal)
+def _rows(first_a, vertices_a, weights_a, first_b, vertices_b, weights_b, frames):
+    k, m = weights_a.shape
     start = np.zeros(3 * k + 1, np.int32)
-    vertex = np.empty(18 * k, np.int32)
-    vector = np.empty((18 * k, 3))
+    point = np.empty(6 * m * k, np.int32)
+    vector = np.empty((6 * m * k, 3))
     used = 0
     for c in range(k):
         for axis in range(3):
-            d = normal[c] if axis == 0 else tangent[c] if axis == 1 else other[c]
-            for j in range(3):
+            d = frames[c, axis]
+            for j in range(m):
                 if weights_a[c, j] != 0.0:
-                    vertex[used] = first_a[c] + vertices_a[c, j]
+                    point[used] = first_a[c] + vertices_a[c, j]
                     for i in range(3):
                         vector[used, i] = weights_a[c, j] * d[i]
                     used += 1
-            for j in range(3):
+            for j in range(m):
                 if weights_b[c, j] != 0.0:
-                    vertex[used] = first_b[c] + vertices_b[c, j]
+                    point[used] = first_b[c] + vertices_b[c, j]
                     for i in range(3):
                         vector[used, i] = -weights_b[c, j] * d[i]
                     used += 1
             start[3 * c + axis + 1] = used
-    return start, vertex[:used].copy(), vector[:used].copy()
-
-
-PatchRows = tuple[Array, Array, Array]  # start, vertex, vector
+    return start, point[:used].copy(), vector[:used].copy()
 
 
 @njit(cache=True)
-def _carried_rows(first_a, weights_a, first_b, weights_b, normal, tangent, other) -> PatchRows:
-    m = len(normal)
-    start = 8 * np.arange(3 * m + 1).astype(np.int32)
-    vertex, vector = np.empty(24 * m, np.int32), np.empty((24 * m, 3))
-    at = 0
-    for p in range(m):
-        for axis in range(3):
-            d = normal[p] if axis == 0 else tangent[p] if axis == 1 else other[p]
-            for j in range(4):
-                vertex[at], vertex[at + 4] = first_a[p] + j, first_b[p] + j
-                for i in range(3):
-                    vector[at, i] = weights_a[p, j] * d[i]
-                    vector[at + 4, i] = -weights_b[p, j] * d[i]
-                at += 1
-            at += 4
-    return start, vertex, vector
-
-
-def patch_rows(a: FramePoints, b: FramePoints, normal: Array) -> PatchRows:
-    """3 m rows over global vertices: the velocity of points on a less that of the same on b."""
-    first, second = tangents(normal)
-    return _carried_rows(a.first, a.weights, b.first, b.weights, normal, first, second)
-
-
-def contact_forces(normal: Array, multipliers: Array) -> Array:
-    """(k, 3) [N] on the first body of each contact, whose three rows come first."""
-    first, second = tangents(normal)
-    lam = multipliers[: 3 * len(normal)].reshape(-1, 3)
-    return lam[:, :1] * normal + lam[:, 1:2] * first + lam[:, 2:] * second
-
-
-def stack_rows(
-    offset: Array,
-    contacts: Contacts,
-    patches: PatchRows,
-    cavities: Sequence[tuple[Array, Array]],
-    joints: Joints,
-    x: Array,
-) -> tuple[Rows, Array]:
-    """H over all surface vertices: contacts, patches, a row a cavity, ties; and gaps (r,) [m].
-
-    offset (bodies + 1,): where each body's vertices begin. cavities: vertices and dV/dx there.
-    """
-    first, second = tangents(contacts.normal)
-    start, vertex, vector = contact_rows(
-        offset[contacts.body_a], contacts.vertices_a, contacts.weights_a,
-        offset[contacts.body_b], contacts.vertices_b, contacts.weights_b,
-        contacts.normal, first, second,
-    )  # fmt: skip
-    own_start, own_vertex, own_vector = patches
-    starts, vertices, vectors = [start], [vertex, own_vertex], [vector, own_vector]
-    starts.append(start[-1:] + own_start[1:])
-    for support, gradient in cavities:
-        starts.append(_last(starts) + len(support))
-        vertices.append(support)
-        vectors.append(gradient)
-    gaps = [np.zeros(3 * len(contacts) + len(own_start) - 1 + len(cavities))]
-    gaps[0][: 3 * len(contacts) : 3] = contacts.gap
-    if len(joints):
-        start, vertex, vector, gap = joint_rows(joints, x)
-        starts.append(_last(starts) + start[1:])
-        vertices.append(vertex)
-        vectors.append(vector)
-        gaps.append(gap)
-    rows = Rows(
-        np.concatenate(starts).astype(np.int32),
-        np.concatenate(vertices).astype(np.int32),
-        np.concatenate(vectors),
-    )
-    return rows, np.concatenate(gaps)
-
-
-def _last(starts: list[Array]) -> Array:
-    """(1,) where the next row begins."""
-    return next(part[-1:] for part in reversed(starts) if len(part))
+def opening_speeds(first_a, vertices_a, weights_a, first_b, vertices_b, weights_b, normal, v):
+    """(k,) how fast each gap opens, for v (N, 3) of all points."""
+    out = np.zeros(len(normal))
+    for c in range(len(normal)):
+        for j in range(3):
+            a, b = v[first_a[c] + vertices_a[c, j]], v[first_b[c] + vertices_b[c, j]]
+            for i in range(3):
+                out[c] += normal[c, i] * (weights_a[c, j] * a[i] - weights_b[c, j] * b[i])
+    return out

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from limpet.contact.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts, contact_keys
+from limpet.contact.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts
 
 Array = np.ndarray
 
@@ -102,25 +102,25 @@ def touches_of(
     c = contacts
     offset = np.cumsum([0] + [len(x) for x in where])
     x = np.concatenate(where)
-    on_a = x[offset[c.body_a][:, None] + c.vertices_a]
-    on_b = x[offset[c.body_b][:, None] + c.vertices_b]
+    on_a = x[offset[c.surface_a][:, None] + c.vertices_a]
+    on_b = x[offset[c.surface_b][:, None] + c.vertices_b]
     point_a = np.einsum("kj,kji->ki", c.weights_a, on_a)
     point_b = np.einsum("kj,kji->ki", c.weights_b, on_b)
-    soft_a, soft_b = rigid[c.body_a] < 0, rigid[c.body_b] < 0
+    soft_a, soft_b = rigid[c.surface_a] < 0, rigid[c.surface_b] < 0
     # impulses meet at the point of the side that is made of nodes: no moment is left over
     share = np.where(soft_a, 1.0, np.where(soft_b, 0.0, 0.5))[:, None]
     return Touches(
-        nodes_a=(first_node[c.body_a][:, None] + c.vertices_a).astype(np.int32),
+        nodes_a=(first_node[c.surface_a][:, None] + c.vertices_a).astype(np.int32),
         weights_a=np.where(soft_a[:, None], c.weights_a, 0.0),
-        rigid_a=rigid[c.body_a].astype(np.int32),
-        nodes_b=(first_node[c.body_b][:, None] + c.vertices_b).astype(np.int32),
+        rigid_a=rigid[c.surface_a].astype(np.int32),
+        nodes_b=(first_node[c.surface_b][:, None] + c.vertices_b).astype(np.int32),
         weights_b=np.where(soft_b[:, None], c.weights_b, 0.0),
-        rigid_b=rigid[c.body_b].astype(np.int32),
+        rigid_b=rigid[c.surface_b].astype(np.int32),
         point=share * point_a + (1.0 - share) * point_b,
         gap=c.gap,
         normal=c.normal,
-        friction=friction[c.body_a, c.body_b],
-        key=contact_keys(c, offset.astype(np.int64)),
+        friction=friction[c.surface_a, c.surface_b],
+        key=c.key,
         kind=c.kind,
     )
 

@@ -1,131 +1,189 @@
-"""What the step asks of every body, and the sparse rows it asks about."""
+"""The body contract: what the step asks of soft, rigid, attached and particle bodies alike."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 
+from limpet.dynamics.motion import Motion
+from limpet.geometry.surface import Surface
 from limpet.linalg.reduced_compliance import ReducedCompliance
+from limpet.linalg.rows import Rows
 
 Array = np.ndarray
+State = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Constraint rows H over surface vertices: (H v)_r = sum over entries of vector . v[vertex]."""
+class BodyReport:
+    """What a body that solves constraints of its own says of the last step."""
 
-    start: Array  # (r + 1,) int32
-    vertex: Array  # (k,) int32
-    vector: Array  # (k, 3)
+    rows: int
+    contacts: int
+    active_contacts: int
+    sweeps: int
+    converged: bool
+    max_penetration: float  # [m] >= 0
+    residual: float  # [m/s] largest velocity change of the last sweep
 
-    def __len__(self) -> int:
-        return len(self.start) - 1
 
+class Body(ABC):
+    """Generalised velocities behind any number of points.
 
-class Body(Protocol):
-    """A body integrates itself, answers for its compliance, and takes impulses. Nothing else."""
+    The points are the vertices of its surfaces, one surface after the other, each with markers
+    (joint anchors, the frame of a pressure field) behind its vertices.
+    """
 
     name: str
-    n_points: int  # vertices of its collision surface
     mass: float  # [kg]
-    mass_damping: float  # [1/s] drag on its momentum
-    movable: bool  # whether impulses change its velocity at all
+    mass_damping: float = 0.0  # [1/s] drag on its momentum
+    movable: bool  # impulses change its velocity
+    deformable: bool  # its surfaces change their shape
+    surfaces: Mapping[str, Surface]  # collision surfaces by name; their vertices are the points
+    n_points: int
+    n_dof: int  # generalised velocities: 3 a node, 6 of a rigid body, n of an articulated one
 
+    @property
+    def members(self) -> Sequence[Body]:
+        """The bodies that it is made of, in the order of its surfaces."""
+        return (self,)
+
+    @abstractmethod
     def positions(self) -> Array:
         """(n_points, 3) [m], world frame."""
-        ...
 
+    @abstractmethod
     def velocities(self) -> Array:
         """(n_points, 3) [m/s] of the velocity last computed."""
-        ...
 
-    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> None:
-        """Integrate the velocity over h as if the body were alone (P eq 1)."""
-        ...
+    @abstractmethod
+    def compute_free_velocity(
+        self, h: float, gravity: Array, time: float, applied: Array | None = None
+    ) -> None:
+        """Integrate the velocity over h without constraints (P eq 1).
 
-    def compliance(self, rows: Rows) -> ReducedCompliance:
-        """H A^-1 H^T (r, r) for rows over its own surface vertices (P eq 7, 10), as B S B^T."""
-        ...
+        applied (n_points, 3) [N]: forces of the user on the points.
+        """
 
+    @abstractmethod
+    def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        """H A^-1 H^T of rows over its points (P eq 7, 10): parts B S B^T with their row numbers."""
+
+    @abstractmethod
     def apply_impulse(self, impulse: Array) -> None:
-        """Velocity <- free velocity + A^-1 J^T impulse; impulse (n_points, 3) [N s] (P eq 3)."""
-        ...
+        """v <- free velocity + A^-1 J^T impulse; impulse (n_points, 3) [N s] (P eq 3)."""
 
+    def relinearise(self, impulse: Array) -> float:
+        """Staggered coupling: solve what the body holds inside under the impulses of the others.
+
+        Returns how much the velocities of loaded points changed [m/s]; 0.0: the body is linear.
+        """
+        return 0.0
+
+    @abstractmethod
+    def positions_after(self, h: float) -> Array:
+        """(n_points, 3) [m] where `advance` would take the points; commits nothing."""
+
+    @abstractmethod
     def advance(self, h: float) -> None:
         """x <- x + h v."""
-        ...
 
-    def momentum(self) -> Array:
-        """(3,) [kg m/s]"""
-        ...
+    @abstractmethod
+    def wrenches(self, h: float) -> Mapping[str, Array]:
+        """(6,) [N, N m] that each prescribed motion or fixture exerted over the step, by name."""
 
-    def reaction(self, h: float) -> Array:
-        """(6,) [N, N m] the wrench that its drive or fixture exerted over the last step."""
-        ...
+    @abstractmethod
+    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float | None:
+        """[N] change of momentum less all forces, at worst; force (n_points, 3) of constraints.
 
+        NaN if the body diverged; None if the body does not know its inner forces.
+        """
+
+    def elastic_energy(self) -> float:
+        """[J], zero at rest."""
+        return 0.0
+
+    # What observers ask of a body with one surface
+
+    n_nodes: int = 0  # of its finite elements
+    motion: Motion | None = None  # prescribed
+
+    def visual_surface(self) -> tuple[Array, Array]:
+        """Points (n, 3) [m] and triangles (m, 3) to be drawn."""
+        (surface,) = self.surfaces.values()
+        return self.positions(), surface.triangles
+
+    def region_position(self, region: str | None) -> Array:
+        """(3,) [m] mean of a region's nodes, or the centre of mass."""
+        raise NotImplementedError
+
+    def volume_ratio(self) -> float | None:
+        """Volume over that at rest; None: it does not change."""
+        return None
+
+    def surface_stress(self) -> Array | None:
+        """(n_points,) [Pa]; None: nothing is known of it."""
+        return None
+
+    def grip(self, point: int) -> tuple[Array, Array]:
+        """The points that a force on one of them acts on, and their shares of it."""
+        return np.array([point]), np.ones(1)
+
+    def report(self) -> BodyReport | None:
+        """None: the body has no constraints of its own."""
+        return None
+
+    @abstractmethod
     def get_state(self) -> dict[str, Array]:
         """All that the next step depends on; nothing later changes these arrays."""
+
+    @abstractmethod
+    def set_state(self, state: State) -> None: ...
+
+
+class Carrier(Protocol):
+    """A body that others can be attached to: few generalised velocities, a dense mass matrix."""
+
+    name: str
+    movable: bool
+    n_dof: int
+
+    def positions(self) -> Array: ...
+
+    def velocities(self) -> Array: ...
+
+    def velocity(self) -> Array:
+        """(n,) generalised."""
         ...
 
-    def set_state(self, state: dict[str, Array]) -> None: ...
+    def set_velocity(self, velocity: Array, total: Array | None = None) -> None:
+        """After `apply_impulse`: the velocity (n,); `total` impulse if its motion is to know."""
+        ...
+
+    def mass_matrix(self) -> Array:
+        """(n, n)"""
+        ...
+
+    def point_jacobian(self, points: Array) -> Array:
+        """(t, 3, n): how some of its points follow its velocity."""
+        ...
+
+    def rows_times(self, rows: Rows) -> Array:
+        """(r, n): rows over its points as rows over its velocity."""
+        ...
+
+    def generalised_impulse(self, impulse: Array) -> Array:
+        """(n,) of impulses (n_points, 3) [N s] on its points."""
+        ...
 
 
-@njit(cache=True)
-def rows_times(start: Array, vertex: Array, vector: Array, v: Array) -> Array:
-    """H v, (r,)."""
-    out = np.empty(len(start) - 1)
-    for r in range(len(out)):
-        s = 0.0
-        for k in range(start[r], start[r + 1]):
-            i = vertex[k]
-            s += vector[k, 0] * v[i, 0] + vector[k, 1] * v[i, 1] + vector[k, 2] * v[i, 2]
-        out[r] = s
-    return out
-
-
-@njit(cache=True)
-def rows_transpose_times(
-    start: Array, vertex: Array, vector: Array, multiplier: Array, n: int
-) -> Array:
-    """H^T multiplier as (n, 3) vectors on the surface vertices."""
-    out = np.zeros((n, 3))
-    for r in range(len(multiplier)):
-        m = multiplier[r]
-        if m != 0.0:
-            for k in range(start[r], start[r + 1]):
-                i = vertex[k]
-                out[i, 0] += m * vector[k, 0]
-                out[i, 1] += m * vector[k, 1]
-                out[i, 2] += m * vector[k, 2]
-    return out
-
-
-@njit(cache=True)
-def _select(start: Array, vertex: Array, vector: Array, lo: int, hi: int):
-    r = len(start) - 1
-    index = np.empty(r, np.int32)
-    sub_start = np.zeros(r + 1, np.int32)
-    sub_vertex = np.empty(len(vertex), np.int32)
-    sub_vector = np.empty((len(vertex), 3))
-    rows, used = 0, 0
-    for i in range(r):
-        before = used
-        for k in range(start[i], start[i + 1]):
-            if lo <= vertex[k] < hi:
-                sub_vertex[used] = vertex[k] - lo
-                sub_vector[used] = vector[k]
-                used += 1
-        if used > before:
-            index[rows] = i
-            rows += 1
-            sub_start[rows] = used
-    return index[:rows], sub_start[: rows + 1], sub_vertex[:used], sub_vector[:used]
-
-
-def select_rows(rows: Rows, lo: int, hi: int) -> tuple[Array, Rows]:
-    """The rows that touch vertices lo..hi-1, with vertices counted from lo: (row numbers, rows)."""
-    index, start, vertex, vector = _select(rows.start, rows.vertex, rows.vector, lo, hi)
-    return index, Rows(start, vertex, vector)
+def momentum_balance(
+    body: Body, before: Array, after: Array, wrench: Array, h: float, gravity: Array, force: Array
+) -> float:
+    """[N] of one body: (after - before)/h + drag - weight - forces - wrench, at worst."""
+    inertia = (after - before) / h + body.mass_damping * after
+    return float(np.abs(inertia - body.mass * gravity - force.sum(axis=0) - wrench[:3]).max())

@@ -1,149 +1,191 @@
-"""Soft bodies that ride on rigid ones: the attached nodes keep their place, exactly.
+"""Soft bodies attached to carriers as one body: the attached nodes keep their place, exactly.
 
-They have no unknowns of their own: a node attached at the arm r moves with v + w x r of the rigid
-body that carries it, G of its twist. The rest of the soft body follows: a unit twist moves it by
-the modes N = [-A_ff^-1 A_ft G; G], t being the attached nodes and f the free ones. So the carriers
-feel their own mass and what they carry,
+They have no unknowns of their own: a node attached to a carrier moves by G of its generalised
+velocity (v + w x r of a rigid body). The rest of the soft body follows: a unit velocity moves it by
+the constraint modes N = [-A_ff^-1 A_ft G; G], t being the attached nodes and f the free ones. So
+the carriers have their own mass and the condensed mass of what they carry,
 
     S = M + sum of N^T A N = M + sum of G^T (A N)_t,
 
-and all vertices follow from the twists: H A^-1 H^T of the free nodes, and (H N) S^-1 (H N)^T.
+and all points follow from the carriers: H A^-1 H^T of the free nodes, and (H N) S^-1 (H N)^T.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.dynamics.body import Rows, select_rows
+from limpet.dynamics.body import Body, Carrier
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import Array
 from limpet.linalg.reduced_compliance import ReducedCompliance
-from limpet.rigid.rigid_body import RigidBody
+from limpet.linalg.rows import Rows
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """Where a region of a soft body is attached to a rigid one."""
+    """Where a region of a soft body is attached to a carrier."""
 
-    soft: int  # which of the bodies
-    rigid: int
+    soft: int  # number of the member
+    carrier: int
     nodes: Array  # (t,) of the soft body's shape
-    on_soft: Array  # (t,) its surface vertices there
-    on_rigid: Array  # (t,) and those of the rigid body
+    on_soft: Array  # (t,) its marker points there
+    on_carrier: Array  # (t,) and those of the carrier
 
 
-class _Rider:
+class _AttachedSoft:
     """A soft body on its carriers."""
 
-    def __init__(
-        self, body: SoftBody, handles: list[tuple[Attachment, RigidBody]], movable: list[int]
-    ) -> None:
-        """movable: which of the bodies have twists, in the order of these."""
+    def __init__(self, body: SoftBody, own: Sequence[Attachment]) -> None:
         self.body = body
-        self.seats = [(h, body.held(h.nodes)) for h, _ in handles]
-        own = dict.fromkeys(h.rigid for h, rigid in handles if rigid.movable)
-        first = [6 * movable.index(i) for i in own]
-        # where the twists that move it stand among all
-        self.columns = np.array([c + k for c in first for k in range(6)], dtype=int)
-        for h, rigid in handles:
-            body.attach(rigid, h.nodes, h.on_rigid)
+        self.seats = [(a, body.held(a.nodes)) for a in own]
+        self.columns = np.zeros(0, int)  # where the velocities that move it stand among all
 
 
-class Attachments:
-    """The rigid bodies that carry soft ones, with all that they carry.
+class AttachedBodies(Body):
+    """Carriers, and the soft bodies attached to them."""
 
-    What it knows of a step is made by `begin`, once all bodies have their free velocities.
-    """
+    deformable = movable = True
 
     def __init__(
-        self, bodies: Sequence[SoftBody | RigidBody], offset: Array, handles: Sequence[Attachment]
+        self,
+        members: Sequence[Body],
+        soft: Mapping[int, SoftBody],  # by number of the member
+        carriers: Mapping[int, Carrier],
+        attachments: Sequence[Attachment],
     ) -> None:
-        """offset (bodies + 1,): where each body's vertices begin."""
-        self._offset, self._handles = offset, handles
-        self._rigid: dict[int, RigidBody] = {}
-        self._riders: dict[int, _Rider] = {}
-        for h in handles:
-            rigid = bodies[h.rigid]
-            assert isinstance(rigid, RigidBody)
-            self._rigid[h.rigid] = rigid
-        self._movable = [i for i, body in self._rigid.items() if body.movable]
-        for i in dict.fromkeys(h.soft for h in handles):
-            soft = bodies[i]
-            assert isinstance(soft, SoftBody)
-            own = [(h, self._rigid[h.rigid]) for h in handles if h.soft == i]
-            self._riders[i] = _Rider(soft, own, self._movable)
-        self._free = self._pulled = np.zeros(0)
-        self._mobility: Array = np.zeros((0, 0))
-
-    def __len__(self) -> int:
-        return len(self._rigid)
-
-    def carries(self, body: int) -> bool:
-        """Whether a twist here gives its velocity."""
-        return body in self._movable
-
-    def begin(self) -> None:
-        """From every body's free velocity to that of all together, and what the carriers feel."""
-        size = 6 * len(self._movable)
-        mass, self._pulled = np.zeros((size, size)), np.zeros(size)
-        for k, i in enumerate(self._movable):
-            mass[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = self._rigid[i].mass_matrix()
-        for rider in self._riders.values():
-            own = rider.columns
-            mass[own[:, None], own] += rider.body.condensed_mass
-            self._pulled[own] += rider.body.condensed_load()
-        self._mobility = np.linalg.inv(mass) if size else mass
-        self._free = np.array([self._rigid[i].twist() for i in self._movable]).ravel()
-        self._move(self._mobility @ self._pulled)
-
-    def compliance(self, rows: Rows) -> ReducedCompliance:
-        """What the twists add to that of the soft bodies with their attached nodes at rest."""
-        n, size = len(rows), 6 * len(self._movable)
-        b = np.zeros((n, size))
-        for k, i in enumerate(self._movable):
-            index, its = self._own(rows, i)
-            b[index, 6 * k : 6 * k + 6] = self._rigid[i].rows_times(its)
-        for i, rider in self._riders.items():
-            index, its = self._own(rows, i)
-            b[index[:, None], rider.columns] = rider.body.rows_times(its)
-        column = np.tile(np.arange(size, dtype=np.int32), n)
-        return ReducedCompliance(
-            size * np.arange(n + 1, dtype=np.int32), column, b.ravel(), self._mobility
+        self._members, self._carriers = tuple(members), carriers
+        self.name = " + ".join(m.name for m in members)
+        self.mass = sum(m.mass for m in members)
+        self.n_points, self.n_dof = (
+            sum(getattr(m, k) for m in members) for k in ("n_points", "n_dof")
         )
+        self.surfaces = {name: s for m in members for name, s in m.surfaces.items()}
+        self._first = np.cumsum([0, *(m.n_points for m in members)])
+        self._local = []
+        for i in range(len(members)):
+            self._local.append(np.full(self.n_points, -1, np.int32))
+            self._local[i][self._part(i)] = np.arange(members[i].n_points)
+        free = [i for i, c in carriers.items() if c.movable]
+        ends = np.cumsum([0, *(carriers[i].n_dof for i in free)])
+        self._size = int(ends[-1])
+        self._columns = {i: slice(ends[k], ends[k + 1]) for k, i in enumerate(free)}
+        self._soft: dict[int, _AttachedSoft] = {}
+        for i, body in soft.items():
+            own = [a for a in attachments if a.soft == i]
+            self._soft[i] = _AttachedSoft(body, own)
+            used = dict.fromkeys(a.carrier for a in own if a.carrier in self._columns)
+            columns = [np.arange(self._size)[self._columns[c]] for c in used]
+            self._soft[i].columns = np.concatenate([np.zeros(0, int), *columns])
+            for a in own:
+                body.attach(carriers[a.carrier], a.nodes, a.on_carrier)
+        self._free = self._condensed_load = np.zeros(self._size)
+        self._mobility: Array = np.zeros((0, 0))
+        self._internal = np.zeros((self.n_points, 3))  # [N s] between soft bodies and carriers
 
-    def apply(self, impulse: Array) -> Array:
-        """Once all bodies took their impulses (n, 3) [N s] alone: move the carriers, let the soft
-        bodies follow, and return the impulses with those between them and their carriers.
-        """
-        total, out = self._pulled.copy(), impulse.copy()
-        for k, i in enumerate(self._movable):
-            total[6 * k : 6 * k + 6] += self._rigid[i].wrench(self._part(impulse, i))
-        for rider in self._riders.values():
-            total[rider.columns] += rider.body.modal_impulse()
+    @property
+    def members(self) -> Sequence[Body]:
+        return self._members
+
+    def _part(self, i: int) -> slice:
+        return slice(self._first[i], self._first[i + 1])
+
+    def positions(self) -> Array:
+        return np.concatenate([m.positions() for m in self._members])
+
+    def velocities(self) -> Array:
+        return np.concatenate([m.velocities() for m in self._members])
+
+    def positions_after(self, h: float) -> Array:
+        return np.concatenate([m.positions_after(h) for m in self._members])
+
+    def compute_free_velocity(
+        self, h: float, gravity: Array, time: float, applied: Array | None = None
+    ) -> None:
+        """Of every member alone, carriers first; then of all together."""
+        for i in sorted(range(len(self._members)), key=lambda i: i in self._soft):
+            self._members[i].compute_free_velocity(h, gravity, time)
+        mass, self._condensed_load = np.zeros((self._size, self._size)), np.zeros(self._size)
+        for i, columns in self._columns.items():
+            mass[columns, columns] = self._carriers[i].mass_matrix()
+        for soft in self._soft.values():
+            own = soft.columns
+            mass[own[:, None], own] += soft.body.condensed_mass
+            self._condensed_load[own] += soft.body.condensed_load()
+        self._mobility = np.linalg.inv(mass) if self._size else mass
+        free = [self._carriers[i].velocity() for i in self._columns]
+        self._free = np.concatenate([np.zeros(0), *free])
+        self._move(self._mobility @ self._condensed_load)
+        if applied is not None and applied.any():
+            self.apply_impulse(h * applied)
+
+    def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        """Of the soft bodies with their attached nodes at rest, and what the carriers add."""
+        n, parts = len(rows), []
+        b = np.zeros((n, self._size))
+        for i, columns in self._columns.items():
+            index, own = rows.select(self._local[i])
+            b[index, columns] = self._carriers[i].rows_times(own)
+        for i, soft in self._soft.items():
+            index, own = rows.select(self._local[i])
+            if len(own):
+                parts += [(index[at], part) for at, part in soft.body.compliance(own)]
+                b[index[:, None], soft.columns] = soft.body.rows_times(own)
+        column = np.tile(np.arange(self._size, dtype=np.int32), n)
+        start = self._size * np.arange(n + 1, dtype=np.int32)
+        return [*parts, (np.arange(n), ReducedCompliance(start, column, b.ravel(), self._mobility))]
+
+    def apply_impulse(self, impulse: Array) -> None:
+        """Every member alone; then the carriers move, and the soft bodies follow."""
+        for i, member in enumerate(self._members):
+            member.apply_impulse(impulse[self._part(i)])
+        total, out = self._condensed_load.copy(), impulse.copy()
+        for i, columns in self._columns.items():
+            total[columns] += self._carriers[i].generalised_impulse(impulse[self._part(i)])
+        for soft in self._soft.values():
+            total[soft.columns] += soft.body.modal_impulse()
         self._move(self._mobility @ total)
-        for i, rider in self._riders.items():
-            held = rider.body.held_impulse()
-            for h, place in rider.seats:
-                out[self._offset[i] + h.on_soft] += held[place]
-                out[self._offset[h.rigid] + h.on_rigid] -= held[place]
-        for i, rigid in self._rigid.items():
-            if not rigid.movable:  # its drive or fixture bears it
-                rigid.apply_impulse(self._part(out, i))
-        return out
+        for i, soft in self._soft.items():
+            held = soft.body.held_impulse()
+            for a, place in soft.seats:
+                out[self._first[i] + a.on_soft] += held[place]
+                out[self._first[a.carrier] + a.on_carrier] -= held[place]
+        for i, carrier in self._carriers.items():
+            if not carrier.movable:  # its motion or fixture bears it
+                self._members[i].apply_impulse(out[self._part(i)])
+        self._internal = out - impulse
 
-    def _move(self, moved: Array) -> None:
-        """Change the free twists by `moved`; the soft bodies follow."""
-        for k, i in enumerate(self._movable):
-            own = slice(6 * k, 6 * k + 6)
-            self._rigid[i].set_velocity(self._free[own] + moved[own], None)
-        for rider in self._riders.values():
-            rider.body.follow(moved[rider.columns])
+    def _move(self, change: Array) -> None:
+        """Change the carriers' free velocities; the soft bodies follow."""
+        for i, columns in self._columns.items():
+            self._carriers[i].set_velocity(self._free[columns] + change[columns])
+        for soft in self._soft.values():
+            soft.body.follow(change[soft.columns])
 
-    def _part(self, of_all: Array, body: int) -> Array:
-        return of_all[self._offset[body] : self._offset[body + 1]]
+    def advance(self, h: float) -> None:
+        for member in self._members:
+            member.advance(h)
 
-    def _own(self, rows: Rows, body: int) -> tuple[Array, Rows]:
-        return select_rows(rows, self._offset[body], self._offset[body + 1])
+    def wrenches(self, h: float) -> Mapping[str, Array]:
+        return {name: w for m in self._members for name, w in m.wrenches(h).items()}
+
+    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float:
+        total = force + self._internal / h
+        each = (
+            m.momentum_residual(h, gravity, total[self._part(i)])
+            for i, m in enumerate(self._members)
+        )
+        return float(np.max([r for r in each if r is not None]))  # a NaN stays
+
+    def elastic_energy(self) -> float:
+        return sum(m.elastic_energy() for m in self._members)
+
+    def get_state(self) -> dict[str, Array]:
+        return {f"{m.name}/{k}": a for m in self._members for k, a in m.get_state().items()}
+
+    def set_state(self, state: Mapping[str, Array]) -> None:
+        for m in self._members:
+            own = f"{m.name}/"
+            m.set_state({k[len(own) :]: a for k, a in state.items() if k.startswith(own)})

@@ -11,78 +11,50 @@ point, and its factor has signs. Nothing else changes.
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
-from limpet.dynamics.body import Rows
+import numpy as np
+
+from limpet.dynamics.body import Body, Carrier, momentum_balance
 from limpet.dynamics.motion import Motion
 from limpet.errors import DivergedError, require_positive
 from limpet.fem.discretisation import Discretisation
+from limpet.fem.elements.stress import von_mises
 from limpet.fem.material import Fem, Material
 from limpet.fem.surface_map import (
     bound_points,
     carrying_nodes,
+    held_columns,
+    held_times,
+    renumbered,
     rows_times_modes,
     spread,
     vertex_compliance,
+    with_markers,
 )
 from limpet.fem.tangent import BoundPoints, Tangent
-from limpet.geometry.shape import Array, Binding, SoftShape
+from limpet.geometry.shape import Array, SoftShape
+from limpet.geometry.surface import Surface, surface_topology
 from limpet.linalg import block_cholesky as chol
 from limpet.linalg.reduced_compliance import ReducedCompliance, sparse_rows
-from limpet.rigid.rigid_body import RigidBody
+from limpet.linalg.rows import Rows
 
 DENSE_ROW = 12  # rows with more vertices than this (a cavity's pressure) are half-solved directly
 
 
-@njit(cache=True)
-def _driven_times(slots: Array, rows: Array, columns: Array, values: Array, y: Array) -> Array:
-    """A y by those blocks of the symmetric A that couple to held nodes, for y (unknowns, 3).
+class SoftBody(Body):
+    """A finite-element body, built from a shape that is placed in the world."""
 
-    Complete at the held nodes; at the free ones it is what the held ones do to them.
-    """
-    out = np.zeros_like(y)
-    for k in range(len(slots)):
-        i, j, b = rows[k], columns[k], values[slots[k]]
-        for d in range(3):
-            out[i, d] += b[d, 0] * y[j, 0] + b[d, 1] * y[j, 1] + b[d, 2] * y[j, 2]
-        if i != j:
-            for d in range(3):
-                out[j, d] += b[0, d] * y[i, 0] + b[1, d] * y[i, 1] + b[2, d] * y[i, 2]
-    return out
-
-
-@njit(cache=True)
-def _held_columns(
-    slots: Array, rows: Array, columns: Array, values: Array, held: Array, out: Array
-) -> None:
-    """out (u, 3, m) += A y for y that is `held` (n_held, 3, m) at the held nodes, else zero."""
-    first, m = len(out) - len(held), held.shape[2]
-    for k in range(len(slots)):
-        i, j, b = rows[k], columns[k], values[slots[k]]  # i >= j, so i is held
-        for d in range(3):
-            for e in range(3):
-                f = b[e, d]
-                for c in range(m):
-                    out[j, d, c] += f * held[i - first, e, c]
-                if j >= first and i != j:
-                    f = b[d, e]
-                    for c in range(m):
-                        out[i, d, c] += f * held[j - first, e, c]
-
-
-class SoftBody:
-    """A soft body behind the body contract, built from a shape that is placed in the world."""
-
-    movable = True
+    movable = deformable = True
 
     def __init__(
         self, name: str, shape: SoftShape, material: Material, mass: float,
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
-        anchors: Array | None = None,
+        anchors: Array | None = None, surface: Surface | None = None,
     ) -> None:  # fmt: skip
-        """`anchors` (k,): nodes that ride on other bodies (see `attach`); each has a vertex, and
-        these follow the surface's.
+        """`anchors` (k,): nodes attached to other bodies (see `attach`); each has a marker point
+        behind the surface's. surface: topology of the surface and its markers, if it is known.
         """
         require_positive(f"mass of '{name}'", mass, " kg")
         none = np.zeros(0, np.int32)
@@ -91,9 +63,10 @@ class SoftBody:
         self.name, self.mass, self.motion, self.shape = name, mass, motion, shape
         self.mass_damping = material.mass_damping
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
-        self.collision = c = _renumber(_with_nodes(shape.collision, anchors), d.new)
-        self.visual = _renumber(shape.visual, d.new)
+        self.collision = c = renumbered(with_markers(shape.collision, anchors), d.new)
+        self.visual = renumbered(shape.visual, d.new)
         self.n_points = self.collision.n_vertices
+        self._surface = surface
         first_node = np.minimum.reduceat(c.nodes, c.start[:-1])
         vertex_order = np.argsort(first_node, kind="stable")
         self._vertices = BoundPoints(vertex_order, c.start, c.nodes, c.weights)
@@ -110,28 +83,43 @@ class SoftBody:
         self._right = np.zeros((unknowns, 3))  # right-hand side of the last step
         self._unmet = np.zeros((unknowns, 3))  # impulses of the constraints
         self._driven = np.unique(d.new[driven])
-        self._attached: list[tuple[RigidBody, Array, Array]] = []
-        self._carriers: list[RigidBody] = []  # those of them that move
-        # Of the step: N (u, 3, m), how all unknowns follow the twists of the movable bodies that it
-        # rides on, and N^T A N (m, m), what these feel.
+        self._attached: list[tuple[Carrier, Array, Array]] = []
+        self._carriers: list[Carrier] = []  # those of them that move
+        # Of the step: N (u, 3, m), how all unknowns follow the velocities of its movable carriers
+        # (Craig-Bampton constraint modes), and N^T A N (m, m), their condensed mass.
+        self._momentum_before = np.zeros(3)
         self.constraint_modes, self.condensed_mass = np.zeros((unknowns, 3, 0)), np.zeros((0, 0))
+
+    @cached_property
+    def surfaces(self) -> Mapping[str, Surface]:  # type: ignore[override]
+        known = self._surface or surface_topology(self.collision.triangles, self.n_points)
+        return {self.name: known}
+
+    @property
+    def n_dof(self) -> int:  # type: ignore[override]
+        return 3 * len(self.x)
+
+    @property
+    def n_nodes(self) -> int:  # type: ignore[override]
+        return len(self.x)
 
     @property
     def n_held(self) -> int:
-        """Nodes whose velocity is given: the driven ones, and those that ride on other bodies."""
+        """Nodes whose velocity is given by a prescribed motion or by a carrier."""
         return len(self.x) - self.fem.n_free
 
     def held(self, nodes: Array) -> Array:
         """Nodes of the shape, counted among the held ones."""
         return self.fem.new[nodes] - self.fem.n_free
 
-    def attach(self, rigid: RigidBody, nodes: Array, vertices: Array) -> None:
-        """From now on nodes of the shape keep their place at vertices of a rigid body, whose
-        free velocity must be known first.
+    def attach(self, carrier: Carrier, nodes: Array, points: Array) -> None:
+        """Nodes of the shape keep their place at points of a carrier from now on.
+
+        The carrier's free velocity must be computed first.
         """
-        self._attached.append((rigid, self.fem.new[nodes], vertices))
-        if rigid.movable and rigid not in self._carriers:
-            self._carriers.append(rigid)
+        self._attached.append((carrier, self.fem.new[nodes], points))
+        if carrier.movable and carrier not in self._carriers:
+            self._carriers.append(carrier)
 
     @property
     def tangent(self) -> Tangent:
@@ -140,14 +128,17 @@ class SoftBody:
         return self._tangent
 
     def positions(self) -> Array:
-        return bound_points(
-            self.collision.start, self.collision.nodes, self.collision.weights, self.x
-        )
+        return self._on_points(self.x)
 
     def velocities(self) -> Array:
-        return bound_points(
-            self.collision.start, self.collision.nodes, self.collision.weights, self.v
-        )
+        return self._on_points(self.v)
+
+    def positions_after(self, h: float) -> Array:
+        return self._on_points(self.x + h * self.v)
+
+    def _on_points(self, of_nodes: Array) -> Array:
+        b = self.collision
+        return bound_points(b.start, b.nodes, b.weights, of_nodes)
 
     def node_positions(self) -> Array:
         """Node positions in the shape's own numbering."""
@@ -155,8 +146,10 @@ class SoftBody:
         out[self.fem.order] = self.x
         return out
 
-    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> None:
-        d = self.fem
+    def compute_free_velocity(
+        self, h: float, gravity: Array, time: float, applied: Array | None = None
+    ) -> None:
+        d, self._momentum_before = self.fem, self.momentum()
         ahead = self.x + h * self.v  # about where the step ends
         if self._tangent is not None and self._tangent.serves(ahead, self.p, h):
             loads = d.loads(self.x, self.p, h)
@@ -172,29 +165,29 @@ class SoftBody:
         if self.motion is not None:
             target = self.motion.place(d.rest[self._driven], time + h)
             known[self._driven + ahead_of] = (target - self.x[self._driven]) / h
-        for (
-            rigid,
-            nodes,
-            at,
-        ) in self._attached:  # what a turning body's arc left open is closed, too
-            gap = rigid.positions()[at] - self.x[nodes]
-            known[nodes + ahead_of] = gap / h + rigid.velocities()[at]
-        own = right - _driven_times(*d.driven_blocks, self.tangent.values, known)
+        for carrier, nodes, at in self._attached:  # the drift of finite rotations is closed, too
+            gap = carrier.positions()[at] - self.x[nodes]
+            known[nodes + ahead_of] = gap / h + carrier.velocities()[at]
+        own = right - held_times(*d.driven_blocks, self.tangent.values, known)
         solve = self._solve_with_modes if self._carriers else self.tangent.solve
         self._free = known + solve(own)
         self._right, self._unmet = right, np.zeros_like(right)
         self._take(self._free)
+        if applied is not None and applied.any():
+            self.apply_impulse(h * applied)
 
     def _solve_with_modes(self, right: Array) -> Array:
-        """A^-1 of a right-hand side, and with it the modes and what they feel."""
-        m = 6 * len(self._carriers)
+        """A^-1 of a right-hand side, and with it the constraint modes and the condensed mass."""
+        ends = np.cumsum([0, *(c.n_dof for c in self._carriers)])
+        m = int(ends[-1])
         held = np.zeros((self.n_held, 3, m))
-        for rigid, nodes, at in self._attached:
-            if rigid.movable:
-                first = 6 * self._carriers.index(rigid)
-                held[nodes - self.fem.n_free, :, first : first + 6] = rigid.point_jacobian(at)
+        for carrier, nodes, at in self._attached:
+            if carrier.movable:
+                k = self._carriers.index(carrier)
+                own = slice(ends[k], ends[k + 1])
+                held[nodes - self.fem.n_free, :, own] = carrier.point_jacobian(at)
         pushed = np.zeros((*right.shape, m))
-        _held_columns(*self.fem.driven_blocks, self.tangent.values, held, pushed)
+        held_columns(*self.fem.driven_blocks, self.tangent.values, held, pushed)
         y = self.tangent.solve_many(np.concatenate([pushed, right[:, :, None]], axis=2))
         self.constraint_modes = -y[:, :, :m]
         self.constraint_modes[self.fem.free_unknowns :] = held
@@ -223,7 +216,7 @@ class SoftBody:
         at = int(np.searchsorted(self.fem.node_unknown, unknown))
         return int(self.fem.order[min(at, len(self.x) - 1)])
 
-    def compliance(self, rows: Rows) -> ReducedCompliance:
+    def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         """By way of the touched vertices, or of the nodes that carry them if these are fewer.
 
         So a finer collision mesh does not make the half-solves dearer. A cavity's row, which
@@ -233,12 +226,12 @@ class SoftBody:
         count = np.diff(rows.start)
         dense = np.flatnonzero(count > DENSE_ROW)
         touched = np.zeros(self.n_points, bool)
-        touched[rows.vertex[np.repeat(count <= DENSE_ROW, count)]] = True
+        touched[rows.point[np.repeat(count <= DENSE_ROW, count)]] = True
         extra = np.zeros((len(dense), d.symbolic.size))
         for e, r in enumerate(dense):  # one a cavity
             own = slice(rows.start[r], rows.start[r + 1])
             force = np.zeros((self.n_points, 3))
-            np.add.at(force, rows.vertex[own], rows.vector[own])
+            np.add.at(force, rows.point[own], rows.vector[own])
             on_nodes = np.zeros_like(self.v)
             spread(b.start, b.nodes, b.weights, force, on_nodes)
             by_unknown = np.zeros_like(self._y)
@@ -260,8 +253,8 @@ class SoftBody:
         place[self._vertices.order[ranks]] = np.arange(len(ranks))
         extra_column = np.full(len(rows), -1, np.int32)
         extra_column[dense] = 3 * len(ranks) + np.arange(len(dense))
-        b_rows = sparse_rows(rows.start, rows.vertex, rows.vector, place, extra_column)
-        return ReducedCompliance(*b_rows, by_vertex)
+        b_rows = sparse_rows(rows.start, rows.point, rows.vector, place, extra_column)
+        return [(np.arange(len(rows)), ReducedCompliance(*b_rows, by_vertex))]
 
     def apply_impulse(self, impulse: Array) -> None:
         b = self.collision
@@ -278,7 +271,7 @@ class SoftBody:
         """(r, m) over the modes."""
         b, by_node = self.collision, self.constraint_modes[self.fem.nodes_at]
         return rows_times_modes(
-            rows.start, rows.vertex, rows.vector, b.start, b.nodes, b.weights, by_node
+            rows.start, rows.point, rows.vector, b.start, b.nodes, b.weights, by_node
         )
 
     def modal_impulse(self) -> Array:
@@ -286,7 +279,7 @@ class SoftBody:
         return self._unmet.ravel() @ _flat(self.constraint_modes)
 
     def condensed_load(self) -> Array:
-        """(m,) [N s, N m s] what the held nodes do to those that they ride on."""
+        """(m,) [N s, N m s] what the held nodes do to their carriers."""
         return -self.held_impulse().ravel() @ _flat(self.constraint_modes[self.fem.free_unknowns :])
 
     def follow(self, moved: Array) -> None:
@@ -296,7 +289,7 @@ class SoftBody:
     def held_impulse(self) -> Array:
         """(n_held, 3) [N s] that the held nodes were given over the step."""
         d = self.fem
-        given = _driven_times(*d.driven_blocks, self.tangent.values, self._y)
+        given = held_times(*d.driven_blocks, self.tangent.values, self._y)
         return (given - self._right - self._unmet)[d.free_unknowns :]
 
     def advance(self, h: float) -> None:
@@ -304,19 +297,42 @@ class SoftBody:
         self.p = self.p + self._y[self.fem.pressure_unknown, 0]
 
     def elastic_energy(self) -> float:
-        """[J], zero at rest."""
         return self.fem.energy(self.x, self.p)
+
+    def visual_surface(self) -> tuple[Array, Array]:
+        return self.visual.positions(self.x), self.visual.triangles
+
+    def region_position(self, region: str | None) -> Array:
+        assert region is not None, "a soft body is probed by a region"
+        return self.node_positions()[self.shape.region(region)].mean(axis=0)
+
+    def volume_ratio(self) -> float | None:
+        return self.fem.volume_of(self.x) / self.fem.volume
+
+    def surface_stress(self) -> Array | None:
+        """(n_points,) [Pa] von Mises stress, from the cells round each node."""
+        d = self.fem
+        at_nodes = von_mises(d.blocks, self.x, d.mu, d.lam, d.rotation, d.material.law)
+        return self._on_points(np.repeat(at_nodes[:, None], 3, axis=1))[:, 0]
 
     def momentum(self) -> Array:
         return self.fem.node_mass @ self.v
 
     def reaction(self, h: float) -> Array:
+        """(6,) [N, N m] the wrench that its prescribed motion exerted over the last step."""
         if len(self._driven) == 0:
             return np.zeros(6)
         force = self.held_impulse()[self._driven - self.fem.n_free] / h
         x = self.x[self._driven]
         moment = np.cross(x - x.mean(axis=0), force).sum(axis=0)
         return np.concatenate([force.sum(axis=0), moment])
+
+    def wrenches(self, h: float) -> Mapping[str, Array]:
+        return {} if self.motion is None else {self.name: self.reaction(h)}
+
+    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float:
+        after, wrench = self.momentum(), self.reaction(h)
+        return momentum_balance(self, self._momentum_before, after, wrench, h, gravity, force)
 
     def get_state(self) -> dict[str, Array]:
         made = self._tangent
@@ -327,7 +343,7 @@ class SoftBody:
             "tangent_h": np.array(made.h if made else np.nan),
         }  # fmt: skip
 
-    def set_state(self, state: dict[str, Array]) -> None:
+    def set_state(self, state: Mapping[str, Array]) -> None:
         self.x, self.v, self.p = state["x"].copy(), state["v"].copy(), state["p"].copy()
         at = state["tangent_x"], state["tangent_p"], float(state["tangent_h"])
         if np.isnan(at[2]):
@@ -339,20 +355,3 @@ class SoftBody:
 def _flat(by_unknown: Array) -> Array:
     """(u, 3, m) as (3 u, m)."""
     return by_unknown.reshape(3 * len(by_unknown), by_unknown.shape[2])
-
-
-def _with_nodes(binding: Binding, nodes: Array) -> Binding:
-    """The binding with more vertices, one at each of the nodes, that belong to no triangle."""
-    if len(nodes) == 0:
-        return binding
-    more = binding.start[-1] + 1 + np.arange(len(nodes), dtype=np.int32)
-    return Binding(
-        binding.triangles,
-        np.concatenate([binding.start, more]).astype(np.int32),
-        np.concatenate([binding.nodes, nodes]).astype(np.int32),
-        np.concatenate([binding.weights, np.ones(len(nodes))]),
-    )
-
-
-def _renumber(binding: Binding, new: Array) -> Binding:
-    return Binding(binding.triangles, binding.start, new[binding.nodes], binding.weights)

@@ -1,9 +1,11 @@
-"""A surface that rides on nodes: positions and forces through its binding, and its compliance."""
+"""Kernels of soft bodies: points bound to nodes, held nodes, and the compliance of points."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from limpet.geometry.shape import Binding
 
 Array = np.ndarray
 
@@ -114,3 +116,56 @@ def spread(start: Array, nodes: Array, weights: Array, impulse: Array, out: Arra
         for k in range(start[i], start[i + 1]):
             for d in range(3):
                 out[nodes[k], d] += weights[k] * impulse[i, d]
+
+
+@njit(cache=True)
+def held_times(slots: Array, rows: Array, columns: Array, values: Array, y: Array) -> Array:
+    """A y by those blocks of the symmetric A that couple to held nodes, for y (unknowns, 3).
+
+    Complete at the held nodes; at the free ones it is what the held ones do to them.
+    """
+    out = np.zeros_like(y)
+    for k in range(len(slots)):
+        i, j, b = rows[k], columns[k], values[slots[k]]
+        for d in range(3):
+            out[i, d] += b[d, 0] * y[j, 0] + b[d, 1] * y[j, 1] + b[d, 2] * y[j, 2]
+        if i != j:
+            for d in range(3):
+                out[j, d] += b[0, d] * y[i, 0] + b[1, d] * y[i, 1] + b[2, d] * y[i, 2]
+    return out
+
+
+@njit(cache=True)
+def held_columns(
+    slots: Array, rows: Array, columns: Array, values: Array, held: Array, out: Array
+) -> None:
+    """out (u, 3, m) += A y for y that is `held` (n_held, 3, m) at the held nodes, else zero."""
+    first, m = len(out) - len(held), held.shape[2]
+    for k in range(len(slots)):
+        i, j, b = rows[k], columns[k], values[slots[k]]  # i >= j, so i is held
+        for d in range(3):
+            for e in range(3):
+                f = b[e, d]
+                for c in range(m):
+                    out[j, d, c] += f * held[i - first, e, c]
+                if j >= first and i != j:
+                    f = b[d, e]
+                    for c in range(m):
+                        out[i, d, c] += f * held[j - first, e, c]
+
+
+def with_markers(binding: Binding, nodes: Array) -> Binding:
+    """The binding with more vertices, one at each of the nodes, that belong to no triangle."""
+    if len(nodes) == 0:
+        return binding
+    more = binding.start[-1] + 1 + np.arange(len(nodes), dtype=np.int32)
+    return Binding(
+        binding.triangles,
+        np.concatenate([binding.start, more]).astype(np.int32),
+        np.concatenate([binding.nodes, nodes]).astype(np.int32),
+        np.concatenate([binding.weights, np.ones(len(nodes))]),
+    )
+
+
+def renumbered(binding: Binding, new: Array) -> Binding:
+    return Binding(binding.triangles, binding.start, new[binding.nodes], binding.weights)

@@ -27,7 +27,7 @@ class ContactTable:
         self._specs = specs
         self.friction = checked_friction(friction)
         self._friction: dict[frozenset[str], float] = {}
-        self._apart: set[frozenset[str]] = set()
+        self._excluded: set[frozenset[str]] = set()
         self._model: dict[frozenset[str], tuple[ContactModel, float]] = {}
 
     def set_friction(self, one: str, other: str, mu: float) -> None:
@@ -37,16 +37,16 @@ class ContactTable:
         return self._friction.get(frozenset((one, other)), self.friction)
 
     def exclude_contact(self, one: str, other: str) -> None:
-        self._apart.add(frozenset((one, other)))
+        self._excluded.add(frozenset((one, other)))
 
-    def apart(self, one: str, other: str) -> bool:
-        """Whether two bodies were told to ignore each other."""
-        return frozenset((one, other)) in self._apart
+    def excluded(self, one: str, other: str) -> bool:
+        """Whether two bodies pass through each other."""
+        return frozenset((one, other)) in self._excluded
 
     def may_touch(self, one: str, other: str) -> bool:
         """Whether two bodies have anything to do with each other."""
         solid = self._specs[one].collides and self._specs[other].collides
-        return solid and not self.apart(one, other)
+        return solid and not self.excluded(one, other)
 
     def set_contact(self, one: Spec, other: Spec, model: str, dissipation: float) -> None:
         if model not in list(ContactModel):

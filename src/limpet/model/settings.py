@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from limpet.cavity.cavity_set import Finder
 from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, seal_boundary_model
+from limpet.cavity.search import Finder
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.solver.gauss_seidel import GaussSeidelSettings
 from limpet.solver.newton import NewtonSettings

@@ -45,6 +45,11 @@ class SoftSpec:
     fem: Fem
     collides: bool = True
 
+    def surface(self) -> tuple[Array, Array]:
+        """Points (n, 3) [m] and triangles (m, 3) of its collision surface."""
+        collision = self.shape.collision
+        return collision.positions(self.shape.points), collision.triangles
+
     def __getitem__(self, region: str) -> Region:
         """A region by name, to be driven, held, attached or watched: ``cup["top"]``."""
         self.shape.region(region)
@@ -62,6 +67,10 @@ class RigidSpec:
     collides: bool = True
     field: Field | None = None
     field_pose: Pose = (np.eye(3), np.zeros(3))  # of the field's frame at the beginning
+
+    def surface(self) -> tuple[Array, Array]:
+        """Points (n, 3) [m] and triangles (m, 3) of its collision surface."""
+        return self.shape.points, np.asarray(self.shape.triangles)
 
     @property
     def whole(self) -> Region:

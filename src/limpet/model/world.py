@@ -9,19 +9,13 @@ import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.exchange import AirExchange
-from limpet.cavity.gas.network import Port
 from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Source, Valve
 from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, require_positive, suggest
-from limpet.fem.attachments import Attachment
 from limpet.fem.material import Fem, Material
-from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import Array, RigidShape, SoftShape, check_points
-from limpet.geometry.surface import Surface, with_points
-from limpet.meshing.check import check_apart, check_surface, has_hollow
 from limpet.model.contact_table import ContactTable
 from limpet.model.specs import (
-    Anchors,
     Connection,
     JointSpec,
     Named,
@@ -33,7 +27,6 @@ from limpet.model.specs import (
 from limpet.particles.body import ParticleBody
 from limpet.particles.system import ParticleSystem
 from limpet.pressure_field.catalogue import FieldShape
-from limpet.rigid.joints import Joints
 from limpet.rigid.rigid_body import RigidBody
 
 Vector = Sequence[float] | Array
@@ -62,12 +55,12 @@ class World:
             raise LimpetError(f"leak = {leak:g} mol/s: expected 0 or more")
         self.leak = leak  # n_leak into every sealed cavity (P eq 15)
         self.specs: dict[str, Spec] = {}
-        self.reactions: dict[str, tuple[Region, Motion]] = {}  # by body
+        self.motions: dict[str, tuple[Region, Motion]] = {}  # by body
         self.air_exchanges: dict[str, AirExchange] = {}  # by body
         self.connections: dict[str, Connection] = {}  # by body
         self.probes: dict[str, Region] = {}
         self.joints: list[JointSpec] = []
-        self.pairing = ContactTable(self.specs, friction)
+        self.contact_table = ContactTable(self.specs, friction)
         self._particles: ParticleSystem | None = None
 
     def add_soft(
@@ -147,7 +140,7 @@ class World:
             raise LimpetError(f"drive on '{region.body}': the target is of another world")
         if isinstance(spec, RigidSpec) and spec.fixed:
             raise LimpetError(f"drive on '{region.body}': it is fixed; add it without fixed=True")
-        if region.body in self.reactions:
+        if region.body in self.motions:
             raise LimpetError(f"'{region.body}' has a drive already: join the two motions")
         points = spec.shape.points
         away = float(np.abs(motion.place(points, 0.0) - points).max())
@@ -156,7 +149,7 @@ class World:
                 f"drive on '{region.body}': the motion starts {away:g} m away from "
                 "where the body stands; begin the path with (0, 0)"
             )
-        self.reactions[region.body] = (region, motion)
+        self.motions[region.body] = (region, motion)
 
     def fix(self, target: Region | RigidSpec) -> None:
         """Keep a region of a soft body, or a rigid body, where it is."""
@@ -172,7 +165,7 @@ class World:
         self._known("attach", region.body, rigid)
         spec = self.specs[region.body]
         assert isinstance(spec, SoftSpec)
-        if region.body in self.reactions and self.reactions[region.body][0].name == region.name:
+        if region.body in self.motions and self.motions[region.body][0].name == region.name:
             raise LimpetError(f"attach '{region.body}': its region '{region.name}' is driven")
         nodes = spec.shape.region(region.name)
         joint = JointSpec(region.body, rigid.name, nodes, spec.shape.points[nodes], hinge=False)
@@ -213,7 +206,7 @@ class World:
 
     def _prescribed(self, name: str) -> bool:
         spec = self.specs[name]
-        return isinstance(spec, RigidSpec) and (spec.fixed or name in self.reactions)
+        return isinstance(spec, RigidSpec) and (spec.fixed or name in self.motions)
 
     @property
     def particles(self) -> ParticleSystem:
@@ -222,16 +215,18 @@ class World:
         ``world.particles.add(body)``; cups touch those of its bodies that enclose a volume.
         """
         if self._particles is None:
-            self._particles = ParticleSystem(gravity=self.gravity, friction=self.pairing.friction)
+            self._particles = ParticleSystem(
+                gravity=self.gravity, friction=self.contact_table.friction
+            )
         return self._particles
 
     def exclude_contact(self, one: Named, other: Named) -> None:
         """Let two bodies pass through each other: no contact, no cavity between them."""
-        self.pairing.exclude_contact(one.name, other.name)
+        self.contact_table.exclude_contact(one.name, other.name)
 
     def set_friction(self, one: Named, other: Named, mu: float) -> None:
         """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
-        self.pairing.set_friction(one.name, other.name, mu)
+        self.contact_table.set_friction(one.name, other.name, mu)
 
     def set_contact(self, one: Spec, other: Spec, model: str, dissipation: float = 0.0) -> None:
         """How two bodies touch: by "points" of their surfaces, or by their "pressure fields".
@@ -239,7 +234,7 @@ class World:
         dissipation [s]: of pressure fields (F eq 3), by how much their pressure rises with the
         rate of the extent.
         """
-        self.pairing.set_contact(one, other, model, dissipation)
+        self.contact_table.set_contact(one, other, model, dissipation)
 
     def set_air_exchange(self, body: Spec, exchange: AirExchange) -> None:
         """How every cavity with a wall on `body` leaks or is fed, instead of the world's leak.
@@ -296,17 +291,6 @@ class World:
             raise LimpetError(f"connect port = {port}: expected three finite numbers [m]")
         self.connections[body.name] = Connection(source, hose, valve or Valve(), switch, where)
 
-    def ports(self, names: Sequence[str], surfaces: Sequence[Array]) -> list[Port]:
-        """The lines, with the vertex of the joined `surfaces` (n, 3) [m] nearest to each port."""
-        offset = np.cumsum([0] + [len(x) for x in surfaces])
-        ports = []
-        for name, c in self.connections.items():
-            i, vertex = list(names).index(name), -1
-            if c.port is not None:
-                vertex = int(offset[i] + np.linalg.norm(surfaces[i] - c.port, axis=1).argmin())
-            ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
-        return ports
-
     def add_probe(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
 
@@ -335,56 +319,6 @@ class World:
         regions = self.probes.values()
         bodies = dict.fromkeys(region.body for region in regions if region.name is not None)
         return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
-
-    def build(self) -> tuple[list[SoftBody | RigidBody], list[Surface], Joints, list[Attachment]]:
-        """The bodies, ready to step, the topology of their collision surfaces, and what joins them.
-
-        The points that are tied follow the vertices of each body's surface.
-        """
-        if not self.specs and not self.particles.bodies:
-            raise LimpetError("the world is empty: add a body first")
-        bodies: list[SoftBody | RigidBody] = []
-        surfaces: list[Surface] = []
-        placed: list[tuple[str, Array, Array]] = []
-        anchors = Anchors(self.joints)
-        for spec in self.specs.values():
-            region, motion = self.reactions.get(spec.name, (None, None))
-            if isinstance(spec, SoftSpec):
-                collision = spec.shape.collision
-                points, triangles = collision.positions(spec.shape.points), collision.triangles
-            else:
-                points, triangles = spec.shape.points, np.asarray(spec.shape.triangles)
-            surface = check_surface(points, triangles, f"surface of '{spec.name}'")
-            placed.append((spec.name, points, surface.triangles))
-            framed = isinstance(spec, RigidSpec) and spec.field is not None
-            surfaces.append(with_points(surface, anchors.count(spec.name) + 4 * framed))
-            if isinstance(spec, SoftSpec):
-                nodes = spec.shape.region(region.name) if region and region.name else None
-                anchors.check_apart(spec.name, nodes)
-                bodies.append(
-                    SoftBody(
-                        spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
-                        anchors.nodes(spec.name),
-                    )
-                )  # fmt: skip
-            else:
-                own = anchors.points(spec.name)
-                bodies.append(
-                    RigidBody(spec.name, spec.shape, spec.mass, spec.fixed, motion, own, framed)
-                )
-        check_apart(placed, self.pairing.by_points)
-        self._check_lines(placed)
-        return bodies, surfaces, *anchors.place([b.name for b in bodies], surfaces)
-
-    def _check_lines(self, placed: Sequence[tuple[str, Array, Array]]) -> None:
-        """Refuse a line on a body round which no air can be trapped."""
-        hollow = [name for name, x, t in placed if self.connections and has_hollow(x, t)]
-        for name in self.connections:
-            if not any(name == other or self.pairing.may_touch(name, other) for other in hollow):
-                raise LimpetError(
-                    f"connect on '{name}': neither it nor what it can touch has an inner surface "
-                    "to hold a vacuum; connect a cup, or what a cup stands on"
-                )
 
     def _new_name(self, name: str | None, kind: str) -> str:
         if name is None:

@@ -27,8 +27,9 @@ from limpet.particles.meshes import (
     solid_mesh,
 )
 from limpet.particles.pbd import PositionBased
+from limpet.particles.settings import ParticleSolverSettings
 from limpet.particles.shape_matching import ShapeMatching
-from limpet.particles.system import ParticleSolverSettings, ParticleSystem
+from limpet.particles.system import ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 
 __all__ = [

@@ -8,18 +8,24 @@ and A is the mass (C eq 18).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numba import njit
 
-from limpet.dynamics.body import Rows
+from limpet.dynamics.body import Body, momentum_balance
 from limpet.dynamics.motion import HOLD, Motion
-from limpet.errors import LimpetError, require_positive
+from limpet.errors import LimpetError, MeshError, require_positive
+from limpet.geometry.surface import Surface, bare_surface, surface_topology
 from limpet.linalg.reduced_compliance import ReducedCompliance, sparse_rows
+from limpet.linalg.rows import Rows
 from limpet.particles.meshes import ParticleMesh
 
 Array = np.ndarray
+
+GRIP = 0.05  # of its mass that a force on one of its points acts on
 
 
 @njit(cache=True)
@@ -53,10 +59,10 @@ def _drawn(v: Array, arrive: Array, goal: Array, rate: float) -> Array:
     return out
 
 
-class ParticleBody(ABC):
-    """Explicit, behind the body contract; the drag is implicit: v' = (...)/(1 + h a)."""
+class ParticleBody(Body):
+    """Integrated explicitly; the drag is implicit: v' = (...)/(1 + h a)."""
 
-    movable = True
+    movable = deformable = True
 
     def __init__(
         self,
@@ -85,12 +91,14 @@ class ParticleBody(ABC):
         self.triangles = mesh.triangles
         self.driven = _known_nodes(name, driven, self.n_points)
         self.motion = motion or HOLD
+        self._path: Motion = self.motion
         self.inverse_mass = 1.0 / self.node_mass  # zero where driven
         self.inverse_mass[self.driven] = 0.0
         self.x = mesh.points.copy()
         self.v = np.zeros_like(self.x)
         self._free = self._before = self._impulse = np.zeros_like(self.x)
         self._gravity, self._h = np.zeros(3), 0.0
+        self.n_dof = 3 * self.n_points
 
     @abstractmethod
     def _internal_velocities(self, h: float, v: Array) -> Array:
@@ -100,8 +108,19 @@ class ParticleBody(ABC):
         """[s] The longest step at which the model is stable; models by goals always are."""
         return np.inf
 
+    @cached_property
+    def surfaces(self) -> Mapping[str, Surface]:  # type: ignore[override]
+        """Of what encloses a volume its topology, of a sheet its triangles alone."""
+        try:
+            return {self.name: surface_topology(self.triangles, self.n_points)}
+        except MeshError:
+            return {self.name: bare_surface(self.triangles, self.n_points)}
+
     def positions(self) -> Array:
         return self.x.copy()
+
+    def positions_after(self, h: float) -> Array:
+        return self.x + h * self.v
 
     def velocities(self) -> Array:
         return self.v.copy()
@@ -121,7 +140,9 @@ class ParticleBody(ABC):
         """(n,) [1/kg] what a unit impulse does to the velocity in the last step; 0 where driven."""
         return self.drag * self.inverse_mass
 
-    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> None:
+    def compute_free_velocity(
+        self, h: float, gravity: Array, time: float, applied: Array | None = None
+    ) -> None:
         if h > self.stable_step():
             raise LimpetError(
                 f"time step h = {h:g} s: explicit body '{self.name}' is stable up to "
@@ -132,18 +153,21 @@ class ParticleBody(ABC):
         if self.mass_damping > 0.0:
             v *= self.drag
         if len(self.driven):
-            target = self.motion.place(self.mesh.points[self.driven], time + h)
+            target = self._path.place(self.mesh.points[self.driven], time + h)
             v[self.driven] = (target - self.x[self.driven]) / h
         self._free = self.v = v
         self._impulse = np.zeros_like(v)
+        if applied is not None and applied.any():
+            self.apply_impulse(h * applied)
 
-    def compliance(self, rows: Rows) -> ReducedCompliance:
-        touched = np.unique(rows.vertex)
+    def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        touched = np.unique(rows.point)
         place = np.zeros(self.n_points, np.int32)
         place[touched] = np.arange(len(touched))
         none = np.full(len(rows), -1, np.int32)
-        b = sparse_rows(rows.start, rows.vertex, rows.vector, place, none)
-        return ReducedCompliance(*b, np.diag(np.repeat(self.mobility[touched], 3)))
+        b = sparse_rows(rows.start, rows.point, rows.vector, place, none)
+        s = np.diag(np.repeat(self.mobility[touched], 3))
+        return [(np.arange(len(rows)), ReducedCompliance(*b, s))]
 
     def apply_impulse(self, impulse: Array) -> None:
         self._impulse = impulse
@@ -161,6 +185,17 @@ class ParticleBody(ABC):
 
     def advance(self, h: float) -> None:
         self.x = self.x + h * self.v
+
+    def region_position(self, region: str | None) -> Array:
+        return self.centre
+
+    def grip(self, point: int) -> tuple[Array, Array]:
+        """A twentieth of its mass round the point: a single particle is too light to be pulled."""
+        at = self.mesh.points
+        near = np.argsort(((at - at[point]) ** 2).sum(axis=1), kind="stable")
+        mass = self.node_mass[near]
+        count = int(np.searchsorted(np.cumsum(mass), GRIP * self.mass)) + 1
+        return near[:count], mass[:count] / mass[:count].sum()
 
     def momentum(self) -> Array:
         return self.node_mass @ self.v
@@ -183,10 +218,20 @@ class ParticleBody(ABC):
         moment = np.cross(self.x - centre, unmet).sum(axis=0)
         return np.concatenate([unmet.sum(axis=0), moment]) / h
 
+    def wrenches(self, h: float) -> Mapping[str, Array]:
+        return {self.name: self.reaction(h)} if len(self.driven) else {}
+
+    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float | None:
+        """Its prescribed motion is what is left over, and is known only without constraints."""
+        if len(self.driven):
+            return None
+        before, after = self.node_mass @ self._before, self.momentum()
+        return momentum_balance(self, before, after, np.zeros(6), h, gravity, force)
+
     def get_state(self) -> dict[str, Array]:
         return {"x": self.x.copy(), "v": self.v.copy()}
 
-    def set_state(self, state: dict[str, Array]) -> None:
+    def set_state(self, state: Mapping[str, Array]) -> None:
         self.x, self.v = state["x"].copy(), state["v"].copy()
 
 

@@ -1,4 +1,4 @@
-"""All constraints of a world of explicit and rigid bodies, as rows of a step and with a memory."""
+"""All constraints of a particle system, as rows of a step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from limpet.contact.touches import Touches
 from limpet.geometry.rotation import quaternion_matrix
@@ -22,56 +21,6 @@ from limpet.particles.sweep_points import Velocities, follow, point_rows, update
 from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class ImpulseWarmStart:
-    """Impulses of the last step's touches, in world axes."""
-
-    keys: Array  # (k,) int64, sorted
-    impulses: Array  # (k, 3) [N s]
-
-    @staticmethod
-    def of(
-        touches: Sequence[Touches], pairs: Sequence[PointPairs], p: Sequence[Array]
-    ) -> ImpulseWarmStart:
-        keys = np.concatenate([t.key for t in touches])
-        order = np.argsort(keys, kind="stable")
-        (one, two), (first, rest) = p, pairs
-        return ImpulseWarmStart(keys[order], _in_world(one, first.frame, two, rest.frame, order))
-
-    def recall(self, touches: Touches, pairs: PointPairs) -> Array:
-        """(k, 3) in the pairs' frames: zero where nothing is remembered, never a pull."""
-        if len(self.keys) == 0 or len(touches) == 0:
-            return np.zeros((len(touches), 3))
-        place = np.searchsorted(self.keys, touches.key)
-        return _recalled(self.keys, self.impulses, touches.key, place, pairs.frame)
-
-
-@njit(cache=True)
-def _in_world(p: Array, frame: Array, q: Array, other: Array, order: Array) -> Array:
-    """(k, 3) impulses p in their frames, then q in the others, in this order."""
-    out = np.empty((len(order), 3))
-    for k in range(len(order)):
-        c = order[k]
-        s, f = (p[c], frame[c]) if c < len(p) else (q[c - len(p)], other[c - len(p)])
-        for i in range(3):
-            out[k, i] = s[0] * f[0, i] + s[1] * f[1, i] + s[2] * f[2, i]
-    return out
-
-
-@njit(cache=True)
-def _recalled(keys: Array, impulses: Array, key: Array, place: Array, frame: Array) -> Array:
-    """(k, 3) in these frames; place (k,): where in `keys` each is, if it is there."""
-    out = np.zeros((len(key), 3))
-    for c in range(len(key)):
-        k = min(place[c], len(keys) - 1)
-        if keys[k] == key[c]:
-            w, f = impulses[k], frame[c]
-            for i in range(3):
-                out[c, i] = f[i, 0] * w[0] + f[i, 1] * w[1] + f[i, 2] * w[2]
-            out[c, 0] = max(out[c, 0], 0.0)
-    return out
 
 
 class Pins(NamedTuple):

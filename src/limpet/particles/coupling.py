@@ -1,147 +1,156 @@
-"""Cloth, rope and jelly among bodies that are solved together: two solvers, one step.
+"""The particle system as one body of the step: staggered coupling of two solvers.
 
-The guests are swept (C), the others are solved with W (P), in turns: the others as if what holds a
-guest together did not change, the sweeps as if the others' forces did not. Both act on the same
-velocities, and a guest answers to an impulse by its masses, in W as in the sweeps. So the turns are
-sweeps over two large blocks: each brings the whole nearer to its solution, and none adds energy.
-That is so within one solve, therefore a guest among others takes no shorter steps of its own.
+What holds particles together is solved by sweeps (C), all else with the Delassus operator (P), in
+turns: the constraint sets as if the impulses inside the particle system did not change, the sweeps
+as if the forces of the sets did not. Exact in every iteration: both act on the same velocities, a
+particle answers an impulse by its mass in both, and momentum is conserved. Iterated: the impulses
+inside. The turns are block Gauss-Seidel over two blocks, so each brings the whole nearer to its
+solution and none adds energy. That holds within one solve, therefore coupled particles take no
+substeps; a particle system alone in its world takes as many as it needs.
 """
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from limpet.clock import Clock
-from limpet.errors import LimpetError, MeshError
-from limpet.geometry.surface import Surface, bare_surface, surface_topology
+from limpet.dynamics.body import Body, BodyReport
+from limpet.linalg.reduced_compliance import ReducedCompliance
+from limpet.linalg.rows import Rows
 from limpet.particles.body import ParticleBody
-from limpet.particles.system import ParticleState, ParticleSystem, PendingStep
+from limpet.particles.system import ParticleSystem, PendingStep
 from limpet.report import StepReport
 from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
 
-AGREED = 1e-4  # [m/s] that the sweeps may yet change where others press
 
+class CoupledParticles(Body):
+    """All particle bodies of a world, and the rigid bodies among them."""
 
-class ParticleCoupling:
-    """The swept bodies of a world, each with its place among all vertices."""
+    name = "particles"
+    deformable = movable = True
 
-    def __init__(self, engine: ParticleSystem, h: float, first: int) -> None:
-        """`first`: where their vertices begin, after those of the others; 0: there are none."""
-        self.engine = deepcopy(engine)  # bodies keep their state; a world may be run twice
-        self.engine.h = h
-        self.bodies: list[ParticleBody | RigidBody] = self.engine.bodies
-        self.surfaces = [_surface(body) for body in self.bodies]
-        self.alone = first == 0
-        ends = first + np.cumsum([0, *(b.n_points for b in self.bodies)])
-        self._own = [slice(a, b) for a, b in pairwise(ends.tolist())]
-        self._start: ParticleState | None = None
-        self._now: PendingStep | None = None
-        self._force = np.zeros((0, 3))  # (n, 3) [N] of the others on all vertices, so far
+    def __init__(self, system: ParticleSystem, clock: Clock, alone: bool) -> None:
+        """alone: there are no other bodies in the world."""
+        self.system, self._clock, self._alone = system, clock, alone
+        self._bodies: list[ParticleBody | RigidBody] = system.bodies
+        self.mass = sum(b.mass for b in self._bodies)
+        self.surfaces = {name: s for b in self._bodies for name, s in b.surfaces.items()}
+        self.n_points = sum(b.n_points for b in self._bodies)
+        self.n_dof = sum(b.n_dof for b in self._bodies)
+        first = np.cumsum([0, *(b.n_points for b in self._bodies)])
+        self._parts = [slice(a, b) for a, b in pairwise(first)]
+        self._local = []
+        for body, own in zip(self._bodies, self._parts):
+            self._local.append(np.full(self.n_points, -1, np.int32))
+            self._local[-1][own] = np.arange(body.n_points)
+        self._others = np.zeros((self.n_points, 3))  # [N] of the constraint sets, in the last step
+        self._impulse = np.zeros((self.n_points, 3))  # [N s] of the sets, so far
+        self._applied = np.zeros((self.n_points, 3))  # [N]
+        self._step: PendingStep | None = None
         self._report: StepReport | None = None
 
-    def __len__(self) -> int:
-        return len(self.bodies)
+    @property
+    def members(self) -> Sequence[Body]:
+        return self._bodies
 
-    def can_touch(self, number: int, other: str) -> bool:
-        """Whether a guest is there for `other` to touch; it must enclose a volume then."""
-        name = self.bodies[number].name
-        if not self.engine.collides(name):
-            return False
-        if len(self.surfaces[number].edges) == 0:
-            raise LimpetError(
-                f"'{name}' is an open sheet, and '{other}' is solved with the cups, which touch "
-                "closed surfaces only: close it to a bag, or let World.ignore part them"
-            )
-        return True
+    @property
+    def _now(self) -> PendingStep:
+        assert self._step is not None, "compute_free_velocity comes first"
+        return self._step
 
-    def begin(self, force: Array) -> None:
-        """Free velocities and first sweeps, under forces (n, 3) [N] that others will exert."""
-        if len(self):
-            self._start = self.engine.get_state()
-            outside = [force[own] for own in self._own]
-            self._now = self.engine.begin(outside, None if self.alone else 1)
-            if not self.alone:
-                self.engine.free(self._now)
-                self._sweep(force)
+    def positions(self) -> Array:
+        return np.concatenate([b.positions() for b in self._bodies])
 
-    def agree(self, force: Array) -> bool:
-        """Whether the sweeps find little to do under the forces (n, 3) of the others' solution."""
-        if self._now is None or self.alone:
-            return True
-        now, bodies = self._now, zip(self.bodies, self._own)
-        now.clock.resume()
-        self.engine.bear(now, [now.h * (force[own] - self._force[own]) for own in self._own])
-        before = [body.velocities() for body in self.bodies]
-        self._sweep(force)
+    def velocities(self) -> Array:
+        return np.concatenate([b.velocities() for b in self._bodies])
+
+    def positions_after(self, h: float) -> Array:
+        return np.concatenate([b.positions_after(h) for b in self._bodies])
+
+    def compute_free_velocity(
+        self, h: float, gravity: Array, time: float, applied: Array | None = None
+    ) -> None:
+        """Free velocities and first sweeps, under the forces that the sets are expected to exert:
+        those of the last step.
+        """
+        self._applied = np.zeros((self.n_points, 3)) if applied is None else applied
+        force = self._others + self._applied
+        outside = [force[own] for own in self._parts]
+        self._step = self.system.begin(outside, None if self._alone else 1, self._clock)
+        if not self._alone:
+            self.system.free(self._now)
+            self._sweep(h * force)
+            self.apply_impulse(h * self._applied)
+
+    def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        parts = []
+        for body, local in zip(self._bodies, self._local):
+            if body.movable:
+                index, own = rows.select(local)
+                if len(own):
+                    parts += [(index[at], part) for at, part in body.compliance(own)]
+        return parts
+
+    def apply_impulse(self, impulse: Array) -> None:
+        if not self._alone:
+            for body, own in zip(self._bodies, self._parts):
+                body.apply_impulse(impulse[own])
+
+    def relinearise(self, impulse: Array) -> float:
+        if self._alone:
+            return 0.0
+        self._clock.lap("correct")
+        change = impulse - self._impulse
+        self.system.apply_impulses(self._now, [change[own] for own in self._parts])
+        before = [body.velocities() for body in self._bodies]
+        self._sweep(impulse)
+        self.apply_impulse(impulse)
         worst = 0.0
-        for (body, own), old in zip(bodies, before):
-            loaded = force[own].any(axis=1)
+        for body, own, old in zip(self._bodies, self._parts, before):
+            loaded = impulse[own].any(axis=1)
             if loaded.any():
-                body.apply_impulse(now.h * force[own])
                 worst = max(worst, float(np.abs(body.velocities() - old)[loaded].max()))
-        return worst <= AGREED
+        return worst
 
-    def _sweep(self, force: Array) -> None:
-        """Sweep, and tell the bodies what their velocities would be without the forces."""
-        assert self._now is not None
-        self.engine.sweep(self._now)
-        for body, v, own in zip(self.bodies, self.engine.velocities(self._now), self._own):
-            body.set_free_velocity(v, self._now.h * force[own])
-        self._force = force
+    def _sweep(self, impulse: Array) -> None:
+        """Sweep, and tell the bodies what their velocities would be without the impulses."""
+        self.system.sweep(self._now)
+        velocities = self.system.velocities(self._now)
+        for body, v, own in zip(self._bodies, velocities, self._parts):
+            body.set_free_velocity(v, impulse[own])
+        self._impulse = impulse
 
-    def finish(self, clock: Clock) -> None:
-        """Go where the velocities lead."""
-        now = self._now
-        if now is None:
-            return
-        now.clock.resume()
-        assert self._start is not None
-        if self.alone:  # nobody acts on them, but everybody was asked
-            for body, state in zip(self.bodies, self._start.bodies):
-                body.set_state(state)
-        else:
-            for body, own in zip(self.bodies, self._own):
-                body.apply_impulse(now.h * self._force[own])
-            self.engine.move(now)
-        self._report = self.engine.finish(now)
-        clock.take(self._report.phases)
+    def advance(self, h: float) -> None:
+        if not self._alone:
+            self.apply_impulse(self._impulse)
+            self.system.move(self._now)
+            self._others = self._impulse / h - self._applied
+        self._report = self.system.finish(self._now)
 
-    def back(self, pull: Array) -> None:
-        """Undo `finish`; pull (n, 3) [N] from outside, on all vertices."""
-        if self._start is not None:
-            assert self._now is not None
-            self.engine.set_state(self._start)
-            self._now.left = self.engine.substeps
-            for body, own in zip(self.bodies, self._own):
-                body.apply_impulse(self._now.h * pull[own])
+    def wrenches(self, h: float) -> Mapping[str, Array]:
+        return {name: w for b in self._bodies for name, w in b.wrenches(h).items()}
 
-    def merged(self, report: StepReport) -> StepReport:
-        """A step's report, with what the sweeps did."""
-        own = self._report
-        if own is None:
-            return report
-        return replace(
-            report,
-            rows=report.rows + own.rows,
-            contacts=report.contacts + own.contacts,
-            active_contacts=report.active_contacts + own.active_contacts,
-            sweeps=report.sweeps + own.sweeps,
-            converged=report.converged and own.converged,
-            reactions={**report.reactions, **own.reactions},
-            max_penetration=max(report.max_penetration, own.max_penetration),
-            momentum_residual=own.momentum_residual if self.alone else report.momentum_residual,
-        )
+    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float | None:
+        """The impulses inside are not summed up: None."""
+        return None
 
+    def report(self) -> BodyReport | None:
+        r = self._report
+        if r is None:
+            return None
+        return BodyReport(
+            r.rows, r.contacts, r.active_contacts, r.sweeps, r.converged, r.max_penetration,
+            r.residual,
+        )  # fmt: skip
 
-def _surface(body: ParticleBody | RigidBody) -> Surface:
-    """Of what encloses a volume its topology, of a sheet its triangles alone."""
-    try:
-        return surface_topology(body.triangles, body.n_points)
-    except MeshError:
-        return bare_surface(body.triangles, body.n_points)
+    def get_state(self) -> dict[str, Array]:
+        return {"others": self._others.copy(), **self.system.get_state()}
+
+    def set_state(self, state: Mapping[str, Array]) -> None:
+        self._others = state["others"].copy()
+        self.system.set_state(state)

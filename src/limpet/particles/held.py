@@ -9,11 +9,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.contact.law import displacement_error
+
 Array = np.ndarray
+
+KIND = 4  # three rows; no data
+REGULARISED = False
 
 
 @njit(cache=True, error_model="numpy")
-def solve_block(w: Array, u: Array, lam: Array, out: Array) -> None:
+def solve_held(w: Array, u: Array, lam: Array, out: Array) -> None:
     """out (3,) = lam - w^-1 u, by Cramer's rule; w (3, 3) symmetric."""
     a, b, c = w[0, 0], w[0, 1], w[0, 2]
     d, e, f = w[1, 1], w[1, 2], w[2, 2]
@@ -26,10 +31,28 @@ def solve_block(w: Array, u: Array, lam: Array, out: Array) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def natural_map(w: Array, u: Array, phi: Array, d_lam: Array, d_u: Array) -> None:
+def natural_map(
+    data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
+) -> bool:
     """phi_i = u_i/w_ii, with its derivatives."""
     d_lam[:] = 0.0
     d_u[:] = 0.0
     for i in range(3):
         phi[i] = u[i] / w[i, i]
         d_u[i, i] = 1.0 / w[i, i]
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def solve_block(data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
+    solve_held(w, u, lam, out)
+
+
+@njit(cache=True, error_model="numpy")
+def project(data: Array, lam: Array) -> None:
+    """Any multiplier is admissible."""
+
+
+@njit(cache=True, error_model="numpy")
+def error(data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
+    return displacement_error(h, w, phi)

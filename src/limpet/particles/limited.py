@@ -5,7 +5,15 @@ Inextensibility, bending and single directions of an anchor are rows of this law
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
+
+from limpet.contact.law import displacement_error
+
+Array = np.ndarray
+
+KIND = 3  # one row; data: lambda-, lambda+
+REGULARISED = False
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -15,7 +23,7 @@ def solve_row(r: float, u: float, lam: float, lower: float, upper: float) -> flo
 
 
 @njit(cache=True, error_model="numpy")
-def natural_map(
+def row_map(
     r: float, u: float, lam: float, lower: float, upper: float
 ) -> tuple[float, float, float]:
     """phi = lambda - clamp(lambda - r u), d phi/d lambda, d phi/d u."""
@@ -25,3 +33,26 @@ def natural_map(
     if new > upper:
         return lam - upper, 1.0, 0.0
     return r * u, 0.0, r
+
+
+@njit(cache=True, error_model="numpy")
+def solve_block(data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
+    out[0] = solve_row(1.0 / w[0, 0], u[0], lam[0], data[0], data[1])
+
+
+@njit(cache=True, error_model="numpy")
+def project(data: Array, lam: Array) -> None:
+    lam[0] = min(max(lam[0], data[0]), data[1])
+
+
+@njit(cache=True, error_model="numpy")
+def natural_map(
+    data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
+) -> bool:
+    phi[0], d_lam[0, 0], d_u[0, 0] = row_map(1.0 / w[0, 0], u[0], lam[0], data[0], data[1])
+    return d_u[0, 0] != 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def error(data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
+    return displacement_error(h, w[:1, :1], phi)

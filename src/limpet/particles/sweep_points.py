@@ -190,9 +190,9 @@ def sweep_points(
         if touch and u[0] >= 0.0 and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0:
             continue  # open, and stays so
         if touch:
-            contact.solve_block(w[c], u, p[c], friction[c], new)
+            contact.solve_contact(w[c], u, p[c], friction[c], new)
         else:
-            held.solve_block(w[c], u, p[c], new)
+            held.solve_held(w[c], u, p[c], new)
         d0, d1, d2 = new[0] - p[c, 0], new[1] - p[c, 1], new[2] - p[c, 2]
         if d0 == 0.0 and d1 == 0.0 and d2 == 0.0:
             continue
@@ -224,7 +224,7 @@ def deepest_penetration(points: PointConstraints, on: Velocities, h: float) -> f
 def sweep_rigid(
     held: PointConstraints,
     p_held: Array,
-    active_contacts: PointConstraints,
+    touching: PointConstraints,
     p_touching: Array,
     on: Velocities,
     count: int,
@@ -234,7 +234,7 @@ def sweep_rigid(
     for turn in range(count):
         back = turn % 2 == 1
         m0, s0 = sweep_points(held, p_held, False, on, back)
-        m1, s1 = sweep_points(active_contacts, p_touching, True, on, back)
+        m1, s1 = sweep_points(touching, p_touching, True, on, back)
         largest, squares = max(m0, m1), s0 + s1
         if largest <= AT_REST:
             break

@@ -9,8 +9,9 @@ advance           x <- x + h v                                             (C eq
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from time import perf_counter
 
@@ -20,10 +21,10 @@ from limpet.clock import Clock
 from limpet.contact.pipeline import CollisionPipeline, Kinematics
 from limpet.contact.primitives import BALL, Primitive
 from limpet.contact.touches import Touches
-from limpet.errors import DivergedError, LimpetError, require_positive
+from limpet.dynamics.warm_start import WarmStart
+from limpet.errors import DivergedError, require_positive
 from limpet.particles.body import falling
 from limpet.particles.constraints import (
-    ImpulseWarmStart,
     ParticleConstraints,
     RigidPoses,
     follow_rows,
@@ -34,6 +35,7 @@ from limpet.particles.distances import edge_rotation_rate, transverse_frequency
 from limpet.particles.mass_splitting import split_mass_contacts
 from limpet.particles.model import ParticleModel
 from limpet.particles.point_pairs import PointPairs
+from limpet.particles.settings import ParticleSolverSettings
 from limpet.particles.sliding import BodyPrimitives, slide
 from limpet.particles.sweep import (
     ConstraintRows,
@@ -55,45 +57,6 @@ SWING_PER_SUBSTEP = (
 )
 STILL = np.zeros(3), np.eye(3), np.zeros(6)  # centre, turn and motion of what is not rigid
 TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
-
-
-@dataclass(frozen=True)
-class ParticleSolverSettings:
-    """How a step is swept; the defaults are C's."""
-
-    sweeps: int = 2  # at most
-    max_sweeps: int = 0  # while an inextensible edge would be off by a tenth, or sheets would cross
-    rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
-    tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
-    substeps: int = 1  # solves within a step, at least, for the contacts found at its start
-    max_substeps: int = 10  # taut threads swing fast across: they are given shorter steps
-    baumgarte: float = 0.1  # beta h: of an error that a step takes back (Baumgarte)
-    warm_start: float = 0.9  # share of the last impulses that the sweeps of nodes start from
-    continuous: bool = True  # sheets: also what would pass through within the step
-    mass_splitting: bool = False  # contacts of nodes as C 4.3: masses split, impulses averaged
-    margin: float = 1e-3  # [m] contacts that come this near within the step are solved for
-
-    def __post_init__(self) -> None:
-        if min(self.sweeps, self.rigid_sweeps, self.substeps) < 1:
-            raise LimpetError(
-                f"sweeps = {self.sweeps}, rigid_sweeps = {self.rigid_sweeps}, substeps = "
-                f"{self.substeps}: expected 1 or more each"
-            )
-        if not 0.0 < self.baumgarte <= 1.0:
-            raise LimpetError(
-                f"share = {self.baumgarte:g}: expected above 0, at most 1 (C: beta <= 1/h)"
-            )
-
-
-@dataclass(frozen=True)
-class ParticleState:
-    """Everything that the next step depends on."""
-
-    step: int
-    bodies: tuple[dict[str, Array], ...]
-    impulses: Impulses | None
-    last_h: float  # [s] of the solve that found them
-    memory: ImpulseWarmStart
 
 
 @dataclass
@@ -134,7 +97,7 @@ class ParticleSystem(ParticleModel):
         self._built: tuple[CollisionPipeline, ParticleConstraints, BodyPrimitives] | None = None
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
-        self._memory = ImpulseWarmStart(np.zeros(0, np.int64), np.zeros((0, 3)))
+        self._warm_start = WarmStart.none()
         self.steps, self.time = 0, 0.0
         self.substeps = 0  # of the last step
         self.clock: Callable[[], float] = perf_counter
@@ -161,14 +124,17 @@ class ParticleSystem(ParticleModel):
         return self._end(now)
 
     def begin(
-        self, outside: Sequence[Array] | None = None, substeps: int | None = None
+        self,
+        outside: Sequence[Array] | None = None,
+        substeps: int | None = None,
+        clock: Clock | None = None,
     ) -> PendingStep:
         """Find what touches.
 
-        outside: forces (n_points, 3) [N] on the vertices of each body; substeps: how many solves,
+        outside: forces (n_points, 3) [N] on the points of each body; substeps: how many solves,
         if that is not to be chosen.
         """
-        clock, (scout, stack, _) = Clock(self.clock), self._build()
+        clock, (scout, stack, _) = clock or Clock(self.clock), self._build()
         self.substeps = substeps or self._substeps(stack)
         h = self.h / self.substeps
         x, poses = self.positions(), RigidPoses.of(self.rigid)
@@ -240,8 +206,8 @@ class ParticleSystem(ParticleModel):
             slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, forms)
         now.clock.lap("correct")
 
-    def bear(self, now: PendingStep, impulses: Sequence[Array]) -> None:
-        """Add impulses (n_points, 3) [N s] from outside, on the vertices of each body."""
+    def apply_impulses(self, now: PendingStep, impulses: Sequence[Array]) -> None:
+        """Add impulses (n_points, 3) [N s] from outside, on the points of each body."""
         assert now.on is not None
         nodes = np.concatenate([np.zeros((0, 3)), *impulses[: len(self.soft)]])
         now.on.v[:] += now.on.inverse_mass[:, None] * nodes
@@ -256,8 +222,11 @@ class ParticleSystem(ParticleModel):
 
     def _end(self, now: PendingStep) -> StepReport:
         self._impulses, self._last_h = now.p, now.h
-        impulses = (now.p.rigid_contacts, now.p.contacts)
-        self._memory = ImpulseWarmStart.of(now.groups, now.pairs, impulses)
+        self._warm_start = WarmStart.of(
+            np.concatenate([t.key for t in now.groups]),
+            np.concatenate([now.p.rigid_contacts, now.p.contacts]),
+            np.concatenate([pairs.frame for pairs in now.pairs]),
+        )
         self.touches = now.touches
         self.steps += 1
         self.time = self.steps * self.h
@@ -364,7 +333,7 @@ class ParticleSystem(ParticleModel):
         old = self._impulses
         if old is None or self.settings.warm_start == 0.0:
             return stack.zeros(len(groups[0]), len(groups[1]))
-        recalled = [self._memory.recall(t, q) for t, q in zip(groups, pairs)]
+        recalled = [self._warm_start.recall(t.key, q.frame) for t, q in zip(groups, pairs)]
         old = old._replace(rigid_contacts=recalled[0], contacts=recalled[1])
         return Impulses(*((h / self._last_h) * q for q in old))
 
@@ -372,28 +341,36 @@ class ParticleSystem(ParticleModel):
         """Where bodies pressed on each other in the last step, (k, 3) [m], and the forces (k, 3)
         [N] on the first of each two.
         """
-        touches, known = self.touches, self._memory
+        touches, known = self.touches, self._warm_start
         if len(touches) == 0 or len(known.keys) == 0:
             return np.zeros((0, 3)), np.zeros((0, 3))
         place = np.minimum(np.searchsorted(known.keys, touches.key), len(known.keys) - 1)
-        force = known.impulses[place] / self._last_h
+        force = known.values[place] / self._last_h
         pressed = (known.keys[place] == touches.key) & force.any(axis=1)
         return touches.point[pressed], force[pressed]
 
-    def get_state(self) -> ParticleState:
-        bodies = tuple(b.get_state() for b in self.bodies)
+    def get_state(self) -> dict[str, Array]:
+        """Everything that the next step depends on."""
+        state = {f"{b.name}/{k}": a for b in self.bodies for k, a in b.get_state().items()}
         old = self._impulses
-        kept = None if old is None else Impulses(*(q.copy() for q in old))
-        return ParticleState(self.steps, bodies, kept, self._last_h, self._memory)
+        if old is not None:
+            state |= {f"impulses/{k}": q.copy() for k, q in old._asdict().items()}
+        known = self._warm_start
+        state |= {"warm_start/keys": known.keys, "warm_start/values": known.values}
+        return state | {"last_h": np.array(self._last_h), "step": np.array(self.steps)}
 
-    def set_state(self, state: ParticleState) -> None:
+    def set_state(self, state: Mapping[str, Array]) -> None:
         self._build()
-        for body, own in zip(self.bodies, state.bodies):
-            body.set_state(own)
-        old = state.impulses
-        self._impulses = None if old is None else Impulses(*(q.copy() for q in old))
-        self._last_h, self._memory = state.last_h, state.memory
-        self.steps, self.time = state.step, state.step * self.h
+        part = partial(_part, state)
+        for body in self.bodies:
+            body.set_state(part(f"{body.name}/"))
+        old = part("impulses/")
+        self._impulses = Impulses(**{k: q.copy() for k, q in old.items()}) if old else None
+        known = part("warm_start/")
+        change = np.zeros_like(known["values"])
+        self._warm_start = WarmStart(known["keys"], known["values"], change)
+        self._last_h, self.steps = float(state["last_h"]), int(state["step"])
+        self.time = self.steps * self.h
 
     def _report(self, phases: dict[str, float], p: Impulses, sweeps: int) -> StepReport:
         pressed = int((p.contacts[:, 0] > 0.0).sum() + (p.rigid_contacts[:, 0] > 0.0).sum())
@@ -407,3 +384,8 @@ class ParticleSystem(ParticleModel):
             max_penetration=max(0.0, -float(self.touches.gap.min(initial=0.0))),
             cavities=(), reactions=drives, momentum_residual=None, air_error=0.0, remeshed=False,
         )  # fmt: skip
+
+
+def _part(state: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    """The entries whose names begin so, without the beginning."""
+    return {k[len(prefix) :]: a for k, a in state.items() if k.startswith(prefix)}

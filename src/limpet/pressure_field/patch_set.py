@@ -1,91 +1,124 @@
-"""The pairs of bodies that touch by their pressure fields, and where they do so in a step."""
+"""Pressure-field contact as a constraint set: three rows for each quadrature point of the patches.
+
+A point moves with its body's frame: four marker points in a row that span the body.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
-from limpet.dynamics.body import Body
+from limpet.contact import law
+from limpet.contact.rows import contact_forces, contact_frames, contact_rows
+from limpet.dynamics.constraint_set import DATA, ConstraintSet, RowBlock, StepContext
 from limpet.pressure_field.patches import FieldPair, QuadraturePoints, find_patches
 from limpet.pressure_field.surface import ContactSurface, Pose
 from limpet.pressure_field.wrench import area
 from limpet.report import PatchReport
-from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
 
+MARKERS = np.arange(4, dtype=np.int32)  # of a frame, one after the other
 
-@dataclass(frozen=True)
-class FramePoints:
-    """Points that ride on rigid bodies, each by four vertices in a row that span its body."""
 
-    first: Array  # (m,) int32, the first of the four, by global vertex
-    weights: Array  # (m, 4), sum 1
+class Framed(Protocol):
+    """A body whose pose is known, with four marker points that span it."""
 
-    @staticmethod
-    def none() -> FramePoints:
-        return FramePoints(np.zeros(0, np.int32), np.zeros((0, 4)))
+    frame: int  # the first of them, among its points
+
+    def pose(self) -> Pose: ...
+
+    def frame_weights(self, points: Array) -> Array:
+        """(m, 4): points (m, 3) [m] that move with the body, from its markers."""
+        ...
 
 
 @dataclass(frozen=True)
 class ContactPatches:
     """Where the pairs meet, at the start of a step."""
 
-    patches: QuadraturePoints = field(default_factory=QuadraturePoints.none)
+    points: QuadraturePoints = field(default_factory=QuadraturePoints.none)
     surfaces: tuple[ContactSurface, ...] = ()  # of each pair
-    a: FramePoints = field(default_factory=FramePoints.none)  # the points on their first bodies
-    b: FramePoints = field(default_factory=FramePoints.none)
 
 
-@dataclass(frozen=True)
-class PatchSet:
-    """The pairs, and the bodies of the world that they name."""
+class PatchSet(ConstraintSet):
+    """The pairs of bodies that touch by their pressure fields (F)."""
 
-    pairs: Sequence[FieldPair]
-    bodies: Sequence[Body]
-    offset: Array  # (bodies + 1,) where each body's vertices begin
+    name, phase = "patches", "collision"
 
-    def find(self) -> ContactPatches:
-        """The patches where the bodies are now."""
-        if not self.pairs:
-            return ContactPatches()
+    def __init__(
+        self,
+        pairs: Sequence[FieldPair],
+        bodies: Mapping[int, Framed],  # by the number of their surface
+        first: Array,  # (surfaces + 1,) where each surface's points begin
+        friction: Array,  # (surfaces, surfaces)
+    ) -> None:
+        self.pairs, self._bodies, self._first, self._friction = pairs, bodies, first, friction
+        self.patches = ContactPatches()
+        self._frames, self._multipliers = np.zeros((0, 3, 3)), np.zeros(0)
+
+    def update(self, now: StepContext) -> None:
         poses = {}
         for pair in self.pairs:
             for i, own in ((pair.a, pair.pose_a), (pair.b, pair.pose_b)):
                 if i not in poses:
-                    poses[i] = _placed(self._rigid(i), own)
-        patches, surfaces = find_patches(self.pairs, poses)
-        a, b = (self._carried(which, patches.point) for which in (patches.body_a, patches.body_b))
-        return ContactPatches(patches, tuple(surfaces), a, b)
+                    (r, t), (rotation, shift) = self._bodies[i].pose(), own
+                    poses[i] = r @ rotation, r @ shift + t
+        points, surfaces = find_patches(self.pairs, poses)
+        self.patches, self._h = ContactPatches(points, tuple(surfaces)), now.h
 
-    def reports(self, met: ContactPatches, forces: Array) -> tuple[PatchReport, ...]:
-        """forces (m, 3) [N] of the patches on their first bodies."""
-        found, patches = [], met.patches
-        for pair, surface in zip(self.pairs, met.surfaces):
+    def rows(self) -> RowBlock:
+        p = self.patches.points
+        m = len(p)
+        if m == 0:
+            return RowBlock.none()
+        self._frames = contact_frames(p.normal)
+        jacobian = contact_rows(
+            *self._on_markers(p.surface_a, p.point), *self._on_markers(p.surface_b, p.point),
+            self._frames,
+        )  # fmt: skip
+        bias, compliance, data = np.zeros(3 * m), np.zeros(3 * m), np.zeros((m, DATA))
+        approach, compliance[::3] = p.contact_law_terms(self._h)
+        bias[::3] = -approach
+        compliance[1::3] = compliance[2::3] = p.stiction_compliance()
+        data[:, 0] = self._friction[p.surface_a, p.surface_b]
+        return RowBlock(
+            jacobian, bias, compliance, np.full(m, law.KIND, np.int32),
+            3 * np.arange(m + 1, dtype=np.int32), data, p.key, self._frames,
+        )  # fmt: skip
+
+    def _on_markers(self, which: Array, points: Array) -> tuple[Array, Array, Array]:
+        """The first marker of each point's body, all four of them, and their weights."""
+        first, weights = np.zeros(len(which), np.int64), np.zeros((len(which), 4))
+        for i in np.unique(which).tolist():
+            own = which == i
+            first[own] = self._first[i] + self._bodies[i].frame
+            weights[own] = self._bodies[i].frame_weights(points[own])
+        return first, np.broadcast_to(MARKERS, (len(which), 4)).copy(), weights
+
+    def accept(self, multipliers: Array, rates: Array) -> None:
+        self._multipliers = multipliers
+
+    def forces(self) -> Array:
+        """(m, 3) [N] of the quadrature points, on their first bodies."""
+        return contact_forces(self._frames[: len(self._multipliers) // 3], self._multipliers)
+
+    def report(self) -> tuple[PatchReport, ...]:
+        """The pairs that touch."""
+        found, points, forces = [], self.patches.points, self.forces()
+        for pair, surface in zip(self.pairs, self.patches.surfaces):
             if len(surface):
-                own = (patches.body_a == pair.a) & (patches.body_b == pair.b)
+                own = (points.surface_a == pair.a) & (points.surface_b == pair.b)
                 fx, fy, fz = forces[own].sum(axis=0).tolist()
                 highest = float(surface.corner_pressure.max())
                 found.append(PatchReport(pair.names, (fx, fy, fz), area(surface)[0], highest))
         return tuple(found)
 
-    def _rigid(self, i: int) -> RigidBody:
-        body = self.bodies[i]
-        assert isinstance(body, RigidBody)
-        return body
+    def get_state(self) -> dict[str, object]:
+        return {}
 
-    def _carried(self, which: Array, points: Array) -> FramePoints:
-        first, weights = np.zeros(len(which), np.int32), np.zeros((len(which), 4))
-        for i in np.unique(which).tolist():
-            own = which == i
-            first[own] = self.offset[i] + self._rigid(i).frame
-            weights[own] = self._rigid(i).frame_weights(points[own])
-        return FramePoints(first, weights)
-
-
-def _placed(body: RigidBody, own: Pose) -> Pose:
-    """Where a field is whose frame was at `own` in the beginning."""
-    (r, t), (rotation, shift) = body.pose(), own
-    return r @ rotation, r @ shift + t
+    def set_state(self, state: Mapping[str, object]) -> None:
+        self.patches, self._multipliers = ContactPatches(), np.zeros(0)

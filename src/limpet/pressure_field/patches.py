@@ -58,8 +58,8 @@ class FieldPair:
 class QuadraturePoints:
     """m points between bodies."""
 
-    body_a: Array  # (m,) int32
-    body_b: Array  # (m,) int32
+    surface_a: Array  # (m,) int32
+    surface_b: Array  # (m,) int32
     point: Array  # (m, 3) [m]
     normal: Array  # (m, 3) unit, from b to a
     area: Array  # (m,) [m^2]
@@ -130,8 +130,8 @@ def _patch(pair: FieldPair, number: int, surface: ContactSurface) -> QuadratureP
     key = (((number << 22) + cells[:, 0] + 1) << 22) + cells[:, 1] + 1
     m = len(values)
     return QuadraturePoints(
-        body_a=np.full(m, pair.a, np.int32),
-        body_b=np.full(m, pair.b, np.int32),
+        surface_a=np.full(m, pair.a, np.int32),
+        surface_b=np.full(m, pair.b, np.int32),
         point=values[:, 0:3],
         normal=values[:, 3:6],
         area=values[:, 6],

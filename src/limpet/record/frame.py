@@ -14,10 +14,6 @@ import numpy as np
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.seal.leak_paths import vertex_areas, vertex_loads
 from limpet.cavity.seal.proximity import vertex_proximity
-from limpet.fem.elements.stress import von_mises
-from limpet.fem.soft_body import SoftBody
-from limpet.fem.surface_map import bound_points
-from limpet.particles.body import ParticleBody
 from limpet.pressure_field.surface import joined_triangles
 from limpet.record.history import flatten, up_direction
 from limpet.report import StepReport
@@ -147,29 +143,29 @@ def frame_header(simulation: Simulation) -> FrameHeader:
     return FrameHeader(
         names=tuple(b.name for b in simulation.bodies),
         kinds=tuple(_kind(simulation, i) for i in range(len(simulation.bodies))),
-        offset=simulation.first_point.copy(),
+        offset=simulation.model.points.first.copy(),
         triangles=tuple(np.ascontiguousarray(t, np.int32) for t in now.surface.own_triangles),
         rest=now.positions.copy(),
         up=up_direction(world.gravity),
         ambient=world.atmosphere.pressure,
         reach=max(simulation.settings.alarm, 1.2 * simulation.settings.sealing_distance),
-        whole=simulation.explicit_only,
+        whole=simulation.particles_only,
         pull=_pull(simulation),
     )
 
 
 def _pull(simulation: Simulation) -> float:
     """[N/cm]; a swept body dragged by its own length is pulled with half its weight."""
-    particles = [b for b in simulation.bodies if isinstance(b, ParticleBody)]
-    if not particles or not simulation.explicit_only:
+    if not simulation.particles_only:
         return 5.0
-    lengths = [0.5 * 9.81 * b.mass / (100.0 * np.ptp(b.x, axis=0).max()) for b in particles]
-    return float(f"{min(lengths):.1g}")
+    soft = [b for b in simulation.bodies if b.deformable]
+    lengths = [0.5 * 9.81 * b.mass / (100.0 * np.ptp(b.positions(), axis=0).max()) for b in soft]
+    return float(f"{min(lengths):.1g}") if lengths else 5.0
 
 
 def _kind(simulation: Simulation, i: int) -> str:
     body = simulation.bodies[i]
-    if isinstance(body, SoftBody | ParticleBody):
+    if body.deformable:
         return "soft"
     if body.movable:
         return "rigid"
@@ -228,16 +224,16 @@ def _field(
     if name == "displacement":
         d = now.positions - what.rest
         return np.sqrt(np.einsum("ni,ni->n", d, d)).astype(np.float32)
-    x, offset = now.positions, simulation.first_point
+    x, offset = now.positions, simulation.model.points.first
     if name == "pressure":
         c = now.contacts
         load = vertex_loads(
-            offset[c.body_a], c.vertices_a, c.weights_a,
-            offset[c.body_b], c.vertices_b, c.weights_b, pressed, len(x),
+            offset[c.surface_a], c.vertices_a, c.weights_a,
+            offset[c.surface_b], c.vertices_b, c.weights_b, pressed, len(x),
         )  # fmt: skip
         area = np.zeros(len(x))
         for i, body in enumerate(simulation.bodies):
-            if isinstance(body, SoftBody):
+            if body.n_nodes:
                 mine = slice(offset[i], offset[i + 1])
                 area[mine] = vertex_areas(now.surface.own_triangles[i], x[mine])
         values = np.divide(load, area, out=np.zeros(len(x)), where=area > 0.0)
@@ -248,15 +244,7 @@ def _field(
         values = np.full(len(x), np.nan)
     out = np.full(len(x), np.nan, np.float32)
     for i, body in enumerate(simulation.bodies):
-        if isinstance(body, SoftBody):
+        if body.n_nodes:
             mine = slice(offset[i], offset[i + 1])
-            out[mine] = surface_stress(body) if name == "stress" else values[mine]
+            out[mine] = body.surface_stress() if name == "stress" else values[mine]
     return out
-
-
-def surface_stress(body: SoftBody) -> Array:
-    """(n,) [Pa] von Mises, at the vertices of the collision surface."""
-    d = body.fem
-    at_nodes = von_mises(d.blocks, body.x, d.mu, d.lam, d.rotation, d.material.law)
-    b = body.collision
-    return bound_points(b.start, b.nodes, b.weights, np.repeat(at_nodes[:, None], 3, axis=1))[:, 0]

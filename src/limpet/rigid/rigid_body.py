@@ -1,21 +1,23 @@
-"""Rigid bodies: free, fixed or driven; exact inertia; gyroscopic terms implicit."""
+"""Rigid bodies: free, fixed or with a prescribed motion; exact inertia of their mesh."""
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
-from limpet.dynamics.body import Rows
+import numpy as np
+
+from limpet.dynamics.body import Body, momentum_balance
 from limpet.dynamics.motion import Motion
 from limpet.errors import MeshError, require_positive
-from limpet.geometry.rotation import (
-    quaternion_matrix,
-    quaternion_product,
-    rotation_vector,
-    rotation_vector_quaternion,
-)
+from limpet.geometry.rotation import quaternion_matrix, rotation_vector
 from limpet.geometry.shape import Array, RigidShape, check_points
+from limpet.geometry.surface import Surface, surface_topology
 from limpet.linalg.reduced_compliance import ReducedCompliance
+from limpet.linalg.rows import Rows
+from limpet.rigid import kernels
+
+COLUMNS = np.arange(6, dtype=np.int32)
 
 
 def mass_properties(points: Array, triangles: Array, mass: float) -> tuple[Array, Array]:
@@ -42,78 +44,11 @@ def mass_properties(points: Array, triangles: Array, mass: float) -> tuple[Array
     return centre + origin, np.trace(moment) * np.eye(3) - moment
 
 
-@njit(cache=True)
-def _rigid_rows(start: Array, vertex: Array, vector: Array, arms: Array) -> Array:
-    """Rows over surface vertices -> rows over (v, omega): sum of (d, r x d)."""
-    out = np.zeros((len(start) - 1, 6))
-    for r in range(len(out)):
-        for k in range(start[r], start[r + 1]):
-            d, a = vector[k], arms[vertex[k]]
-            out[r, 0] += d[0]
-            out[r, 1] += d[1]
-            out[r, 2] += d[2]
-            out[r, 3] += a[1] * d[2] - a[2] * d[1]
-            out[r, 4] += a[2] * d[0] - a[0] * d[2]
-            out[r, 5] += a[0] * d[1] - a[1] * d[0]
-    return out
+class RigidBody(Body):
+    """Free, fixed or with a prescribed motion; those that are not free have no mobility."""
 
-
-@njit(cache=True)
-def _turned(points: Array, quaternion: Array) -> Array:
-    """Points (n, 3) turned by a quaternion."""
-    r = quaternion_matrix(quaternion)
-    out = np.empty_like(points)
-    for i in range(len(points)):
-        p = points[i]
-        for d in range(3):
-            out[i, d] = r[d, 0] * p[0] + r[d, 1] * p[1] + r[d, 2] * p[2]
-    return out
-
-
-@njit(cache=True)
-def _carried(v: Array, w: Array, arms: Array) -> Array:
-    """v + w x r at the end of each arm r, (n, 3)."""
-    out = np.empty_like(arms)
-    for i in range(len(arms)):
-        a = arms[i]
-        out[i, 0] = v[0] + w[1] * a[2] - w[2] * a[1]
-        out[i, 1] = v[1] + w[2] * a[0] - w[0] * a[2]
-        out[i, 2] = v[2] + w[0] * a[1] - w[1] * a[0]
-    return out
-
-
-@njit(cache=True)
-def _wrench(arms: Array, force: Array) -> Array:
-    """(6,) sum and moment of forces (n, 3) at the ends of the arms."""
-    out = np.zeros(6)
-    for i in range(len(arms)):
-        a, f = arms[i], force[i]
-        for d in range(3):
-            out[d] += f[d]
-        out[3] += a[1] * f[2] - a[2] * f[1]
-        out[4] += a[2] * f[0] - a[0] * f[2]
-        out[5] += a[0] * f[1] - a[1] * f[0]
-    return out
-
-
-@njit(cache=True)
-def _twist_modes(arms: Array) -> Array:
-    """(t, 3, 6): v + w x r at the ends of arms (t, 3), by v and w."""
-    out = np.zeros((len(arms), 3, 6))
-    for i in range(len(arms)):
-        a, line = arms[i], out[i]
-        for d in range(3):
-            line[d, d] = 1.0
-        line[0, 4], line[0, 5] = a[2], -a[1]
-        line[1, 3], line[1, 5] = -a[2], a[0]
-        line[2, 3], line[2, 4] = a[1], -a[0]
-    return out
-
-
-class RigidBody:
-    """A rigid body behind the body contract; fixed and driven ones have no mobility."""
-
-    mass_damping = 0.0  # [1/s]
+    deformable = False
+    n_dof = 6
 
     def __init__(
         self,
@@ -124,24 +59,27 @@ class RigidBody:
         motion: Motion | None = None,
         anchors: Array | None = None,
         frame: bool = False,
+        surface: Surface | None = None,
     ) -> None:
-        """`anchors` (k, 3) [m]: points beside the surface's that others are tied to.
+        """`anchors` (k, 3) [m]: marker points for joints and attachments, behind the surface's.
 
-        `frame`: four more between the two, which carry any point that moves with the body.
+        `frame`: four more markers between the two, which carry any point that moves with the body.
+        surface: topology of the shape and its markers, if it is known.
         """
         self.name = name
         self.mass = require_positive(f"mass of '{name}'", mass, " kg")
         points = check_points(shape.points, f"mesh of '{name}'")
         centre, self.inertia = mass_properties(points, shape.triangles, mass)  # body frame
-        self._reach = float(np.ptp(points, axis=0).max())  # [m] between the points of the frame
-        self.frame = len(points)  # the first of its vertices
+        self._extent = float(np.ptp(points, axis=0).max())  # [m] between the points of the frame
+        self.frame = len(points)  # the first of its markers
         if frame:
-            corners = np.vstack([np.zeros(3), self._reach * np.eye(3)])
+            corners = np.vstack([np.zeros(3), self._extent * np.eye(3)])
             points = np.concatenate([points, centre + corners])
         if anchors is not None:
             points = np.concatenate([points, anchors])
         self.local = np.ascontiguousarray(points - centre)
         self.triangles = shape.triangles
+        self._surface = surface
         self.n_points = len(points)
         self.motion = motion
         self.prescribed = fixed or motion is not None
@@ -149,38 +87,43 @@ class RigidBody:
         self.rest_centre = centre
         self.centre = centre.copy()
         self.quaternion = np.array([1.0, 0.0, 0.0, 0.0])  # body to world
-        self._turned: tuple[Array, Array, Array] | None = None  # turn, arms and mobility there
+        self._rotated: tuple[Array, Array, Array] | None = None  # quaternion, arms, mobility
         self.v = np.zeros(3)
         self.w = np.zeros(3)  # world frame [rad/s]
         self._free = np.zeros(6)  # (v, w) without constraints
-        self._needed = np.zeros(6)  # impulse of the drive without constraints
-        self._drive = np.zeros(6)  # and with them
+        self._needed = np.zeros(6)  # impulse of the prescribed motion without constraints
+        self._motion_impulse = np.zeros(6)  # and with them
+        self._momentum_before = np.zeros(3)
+
+    @cached_property
+    def surfaces(self) -> Mapping[str, Surface]:  # type: ignore[override]
+        return {self.name: self._surface or surface_topology(self.triangles, self.n_points)}
 
     def arms(self) -> Array:
-        """(n_points, 3) [m] from its centre to its vertices."""
-        return self._at_turn()[1]
+        """(n_points, 3) [m] from its centre to its points."""
+        return self._at_rotation()[1]
 
-    def _at_turn(self) -> tuple[Array, Array, Array]:
-        """What depends on the turn alone, which is asked for some ten times a step."""
-        if self._turned is None or self._turned[0] is not self.quaternion:
+    def _at_rotation(self) -> tuple[Array, Array, Array]:
+        """What depends on the rotation alone, which is asked for some ten times a step."""
+        if self._rotated is None or self._rotated[0] is not self.quaternion:
             mobility = np.zeros((6, 6))
             if not self.prescribed:
                 mobility[0, 0] = mobility[1, 1] = mobility[2, 2] = 1.0 / self.mass
                 mobility[3:, 3:] = self.inverse_inertia()
-            self._turned = self.quaternion, _turned(self.local, self.quaternion), mobility
-        return self._turned
+            self._rotated = self.quaternion, kernels.rotated(self.local, self.quaternion), mobility
+        return self._rotated
 
     def positions(self) -> Array:
         return self.arms() + self.centre
 
     def velocities(self) -> Array:
-        return _carried(self.v, self.w, self.arms())
+        return kernels.point_velocities(self.v, self.w, self.arms())
 
-    def point_jacobian(self, vertices: Array) -> Array:
-        """(t, 3, 6): how some of its vertices follow its twist."""
-        return _twist_modes(self.arms()[vertices])
+    def point_jacobian(self, points: Array) -> Array:
+        """(t, 3, 6): how some of its points follow its twist."""
+        return kernels.twist_modes(self.arms()[points])
 
-    def twist(self) -> Array:
+    def velocity(self) -> Array:
         """(6,) v and w."""
         return np.concatenate([self.v, self.w])
 
@@ -190,8 +133,8 @@ class RigidBody:
         return r, self.centre - r @ self.rest_centre
 
     def frame_weights(self, points: Array) -> Array:
-        """(m, 4): points (m, 3) [m] that move with the body, from the vertices of its frame."""
-        weights = (points - self.centre) @ quaternion_matrix(self.quaternion) / self._reach
+        """(m, 4): points (m, 3) [m] that move with the body, from the markers of its frame."""
+        weights = (points - self.centre) @ quaternion_matrix(self.quaternion) / self._extent
         return np.column_stack([1.0 - weights.sum(axis=1), weights])
 
     def world_inertia(self) -> Array:
@@ -200,23 +143,28 @@ class RigidBody:
 
     def inverse_inertia(self) -> Array:
         """(3, 3) of the world's axes."""
-        return _inverse_inertia(self.inertia, self.quaternion)
+        return kernels.inverse_inertia(self.inertia, self.quaternion)
 
-    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> None:
+    def compute_free_velocity(
+        self, h: float, gravity: Array, time: float, applied: Array | None = None
+    ) -> None:
+        self._momentum_before = self.momentum()
         if self.prescribed:
             free = np.zeros(6)
             if self.motion is not None:
                 rotation, shift = self.motion.pose(time + h)
                 free[:3] = (rotation @ self.rest_centre + shift - self.centre) / h
                 free[3:] = rotation_vector(rotation @ quaternion_matrix(self.quaternion).T) / h
-            self._needed = _brought(
+            self._needed = kernels.impulse_to(
                 self.mass, self.inertia, self.quaternion, self.v, self.w, free, h, gravity
             )
         else:
-            free = _left_alone(self.inertia, self.quaternion, self.v, self.w, h, gravity)
+            free = kernels.free_motion(self.inertia, self.quaternion, self.v, self.w, h, gravity)
             self._needed = np.zeros(6)
-        self._drive, self._free = self._needed, free
+        self._motion_impulse, self._free = self._needed, free
         self.v, self.w = free[:3], free[3:]
+        if applied is not None and applied.any():
+            self.apply_impulse(h * applied)
 
     def mass_matrix(self) -> Array:
         """(6, 6) of its twist."""
@@ -226,35 +174,33 @@ class RigidBody:
         return m
 
     def _mobility(self) -> Array:
-        return self._at_turn()[2]
+        return self._at_rotation()[2]
 
-    def compliance(self, rows: Rows) -> ReducedCompliance:
-        b = self.rows_times(rows)
-        start, column = 6 * np.arange(len(rows) + 1), np.tile(np.arange(6), len(rows))
-        return ReducedCompliance(
-            start.astype(np.int32), column.astype(np.int32), b.ravel(), self._mobility()
-        )
+    def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        n, b = len(rows), self.rows_times(rows).ravel()
+        start, column = 6 * np.arange(n + 1, dtype=np.int32), np.tile(COLUMNS, n)
+        return [(np.arange(n), ReducedCompliance(start, column, b, self._mobility()))]
 
     def rows_times(self, rows: Rows) -> Array:
         """(r, 6) over its twist."""
-        return _rigid_rows(rows.start, rows.vertex, rows.vector, self.arms())
+        return kernels.rigid_rows(rows.start, rows.point, rows.vector, self.arms())
 
-    def wrench(self, impulse: Array) -> Array:
+    def generalised_impulse(self, impulse: Array) -> Array:
         """(6,) [N s, N m s] about its centre, of impulses (n_points, 3)."""
-        return _wrench(self.arms(), np.ascontiguousarray(impulse))
+        return kernels.wrench_of(self.arms(), np.ascontiguousarray(impulse))
 
     def apply_impulse(self, impulse: Array) -> None:
-        self.apply_wrench(self.wrench(impulse))
+        self.apply_wrench(self.generalised_impulse(impulse))
 
-    def set_velocity(self, velocity: Array, total: Array | None) -> None:
-        """After `apply_impulse`: the velocity (6,); `total` impulse if its drive is to know."""
+    def set_velocity(self, velocity: Array, total: Array | None = None) -> None:
+        """After `apply_impulse`: the velocity (6,); `total` impulse if its motion is to know."""
         self.v, self.w = velocity[:3].copy(), velocity[3:].copy()
         if self.prescribed and total is not None:
-            self._drive = self._drive - total
+            self._motion_impulse = self._motion_impulse - total
 
     def velocity_change(self, impulse: Array) -> Array:
-        """(6,) what impulses (n_points, 3) [N s] on its vertices add to its velocity."""
-        return self._mobility() @ self.wrench(impulse)
+        """(6,) what impulses (n_points, 3) [N s] on its points add to its velocity."""
+        return self._mobility() @ self.generalised_impulse(impulse)
 
     def set_free_velocity(self, v: Array, impulse: Array) -> None:
         """Free velocity <- what leads to v (6,) with `impulse`, as `apply_impulse` has it."""
@@ -264,91 +210,45 @@ class RigidBody:
     def apply_wrench(self, total: Array) -> None:
         """As `apply_impulse`, by the sum (6,) [N s, N m s] of all impulses about its centre."""
         if self.prescribed:
-            self._drive = self._needed - total
+            self._motion_impulse = self._needed - total
             self.v, self.w = self._free[:3], self._free[3:]
             return
         moved = self._free + self._mobility() @ total
         self.v, self.w = moved[:3], moved[3:]
 
+    def positions_after(self, h: float) -> Array:
+        centre, quaternion = self._pose_after(h)
+        return kernels.rotated(self.local, quaternion) + centre
+
+    def _pose_after(self, h: float) -> tuple[Array, Array]:
+        return kernels.advanced(self.centre, self.quaternion, self.v, self.w, h)
+
     def advance(self, h: float) -> None:
-        self.centre, self.quaternion = _advanced(self.centre, self.quaternion, self.v, self.w, h)
+        self.centre, self.quaternion = kernels.advanced(
+            self.centre, self.quaternion, self.v, self.w, h
+        )
 
     def momentum(self) -> Array:
+        """(3,) [kg m/s]"""
         return self.mass * self.v
 
+    def region_position(self, region: str | None) -> Array:
+        return self.centre
+
     def reaction(self, h: float) -> Array:
-        return self._drive / h
+        """(6,) [N, N m] the wrench that its motion or fixture exerted over the last step."""
+        return self._motion_impulse / h
+
+    def wrenches(self, h: float) -> Mapping[str, Array]:
+        return {} if self.motion is None else {self.name: self.reaction(h)}
+
+    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float:
+        after, wrench = self.momentum(), self.reaction(h)
+        return momentum_balance(self, self._momentum_before, after, wrench, h, gravity, force)
 
     def get_state(self) -> dict[str, Array]:
         return {k: getattr(self, k).copy() for k in ("centre", "quaternion", "v", "w")}
 
-    def set_state(self, state: dict[str, Array]) -> None:
+    def set_state(self, state: Mapping[str, Array]) -> None:
         for key, value in state.items():
             setattr(self, key, value.copy())
-
-
-@njit(cache=True)
-def _cross(a: Array) -> Array:
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
-
-
-@njit(cache=True)
-def _gyroscopic(inertia: Array, rotation: Array, w: Array, h: float) -> Array:
-    """Solve I (w+ - w) + h w+ x I w+ = 0 in the body frame by Newton: stable at any spin."""
-    if not np.any(w != 0.0):
-        return w
-    old = rotation.T @ w
-    new = old.copy()
-    for _ in range(8):
-        spin = inertia @ new
-        residual = inertia @ (new - old) + h * np.cross(new, spin)
-        if np.abs(residual).max() <= 1e-15 * np.abs(spin).max():
-            break
-        jacobian = inertia + h * (_cross(new) @ inertia - _cross(spin))
-        new = new - np.linalg.solve(jacobian, residual)
-    return rotation @ new
-
-
-@njit(cache=True)
-def _left_alone(inertia: Array, quaternion: Array, v: Array, w: Array, h: float, g: Array) -> Array:
-    """(6,) velocities after h of gravity alone."""
-    out = np.empty(6)
-    out[:3] = v + h * g
-    out[3:] = _gyroscopic(inertia, quaternion_matrix(quaternion), w, h)
-    return out
-
-
-@njit(cache=True)
-def _brought(
-    mass: float,
-    inertia: Array,
-    quaternion: Array,
-    v: Array,
-    w: Array,
-    to: Array,
-    h: float,
-    g: Array,
-) -> Array:
-    """(6,) [N s, N m s] the impulse that, with h of gravity, takes the velocities `to` (6,)."""
-    out, r = np.empty(6), quaternion_matrix(quaternion)
-    turned = r @ inertia @ r.T
-    out[:3] = mass * (to[:3] - v - h * g)
-    out[3:] = turned @ to[3:] - turned @ w
-    return out
-
-
-@njit(cache=True)
-def _inverse_inertia(inertia: Array, quaternion: Array) -> Array:
-    r = quaternion_matrix(quaternion)
-    return np.linalg.solve(r @ inertia @ r.T, np.eye(3))
-
-
-@njit(cache=True)
-def _advanced(
-    centre: Array, quaternion: Array, v: Array, w: Array, h: float
-) -> tuple[Array, Array]:
-    """Centre and turn after h."""
-    if np.any(w != 0.0):
-        quaternion = quaternion_product(rotation_vector_quaternion(h * w), quaternion)
-        quaternion = quaternion / np.sqrt(quaternion @ quaternion)
-    return centre + h * v, quaternion

@@ -1,214 +1,189 @@
-"""How all bodies of a world answer to each other within one step: rows, compliance, solve.
+"""All constraint sets of a step in one problem: rows, compliance, solve, impulses.
 
-The bodies have their free velocities. What acts between them is rows of H: contacts, points of
-pressure-field patches, cavities, ties. W = h H A^-1 H^T is their compliance (P eq 7, 10); the laws
-of all rows are solved together, and the multipliers applied (P eq 3).
+W = h H A^-1 H^T, the Delassus operator, is the compliance of the rows (P eq 7, 10); their laws are
+solved together, and the multipliers applied to the bodies (P eq 3). Nothing moves here: bodies say
+where they would go, so a step that turns out to lack rows is solved again without taking it back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.cavity.gas.atmosphere import Atmosphere
-from limpet.cavity.gas.ledger import Cavity
-from limpet.contact.contact_set import ContactSet
-from limpet.contact.contacts import Contacts, contact_keys
-from limpet.contact.rows import PatchRows, stack_rows
-from limpet.dynamics.body import Body, Rows, rows_times, rows_transpose_times, select_rows
-from limpet.errors import DivergedError
-from limpet.fem.attachments import Attachments
+from limpet.clock import Clock
+from limpet.dynamics.body import Body
+from limpet.dynamics.constraint_set import ConstraintSet, PointMap, StepContext
+from limpet.errors import DivergedError, LimpetError
 from limpet.linalg.reduced_compliance import join
-from limpet.model.settings import Settings
-from limpet.pressure_field.patches import QuadraturePoints
-from limpet.rigid.joints import Joints
 from limpet.solver.elimination import Eliminated, eliminate
-from limpet.solver.gauss_seidel import Solution, solve_by_sweeps
-from limpet.solver.newton import NewtonSettings, solve_by_newton
-from limpet.solver.problem import CONTACT, DATA, GAS, REGULATED, FactoredDelassus, Problem
-from limpet.solver.warm_start import WarmStart
+from limpet.solver.gauss_seidel import GaussSeidelSettings, Solution
+from limpet.solver.laws import REGULARISED
+from limpet.solver.layout import RowLayout, SolverMemory
+from limpet.solver.newton import NewtonSettings
+from limpet.solver.problem import FactoredDelassus, Problem
 
 Array = np.ndarray
 
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
-
-
-@dataclass(frozen=True)
-class Between:
-    """What acts between the bodies in one step."""
-
-    contacts: Contacts  # that may close; those that do are found
-    patches: QuadraturePoints
-    patch_rows: PatchRows
-    cavities: tuple[Cavity, ...]
+MAX_ITERATIONS = 3  # of staggered coupling
+COUPLED = 1e-4  # [m/s] by which a staggered body may yet change its velocities
+MAX_RETRIES = 4  # solves with more rows when some were missed
+IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that moves
 
 
 @dataclass(frozen=True)
 class StepSolution:
-    """What they did to each other."""
+    """What the constraint sets did to the bodies in one step."""
 
-    contacts: Contacts  # solved for
-    solution: Solution  # multipliers: of contacts, patches (three each), cavities
-    force: Array  # (n, 3) [N] on all vertices
-    rates: Array  # (r,) of each row
-    memory: WarmStart
+    layout: RowLayout
+    result: Solution
+    multipliers: Array  # (r,) of all rows
+    rates: Array  # (r,) H v
+    force: Array  # (N, 3) [N] on all points, the user's included
+    memory: SolverMemory
 
-    @property
-    def pressed(self) -> Array:
-        """(k,) [N] normal forces of the contacts."""
-        return self.solution.multipliers[: 3 * len(self.contacts) : 3]
+    def of(self, constraints: ConstraintSet) -> tuple[Array, Array]:
+        """Multipliers and rates of one set."""
+        name = constraints.name
+        return self.layout.of(name, self.multipliers), self.layout.of(name, self.rates)
 
 
 @dataclass(frozen=True)
 class ConstraintSolver:
     """What stays the same from step to step."""
 
-    bodies: Sequence[Body]
-    offset: Array  # (bodies + 1,) where each body's vertices begin
-    joints: Joints
-    carriers: Attachments
-    friction: Array  # (bodies, bodies)
-    touch: ContactSet
-    atmosphere: Atmosphere
-    settings: Settings
-    h: float  # [s]
+    points: PointMap
+    method: NewtonSettings | GaussSeidelSettings
+    regularisation: float
+    warm_start: bool
+    clock: Clock
 
-    def __call__(
-        self,
-        x: Array,
-        free: Array,
-        pull: Array,
-        between: Between,
-        solved: Array,
-        memory: WarmStart,
-        when: str,
-        try_anew: bool,
-        lap: Callable[[str], None],
-    ) -> StepSolution:
-        """Solve for the contacts `solved` (k,) and all others that would close if left out.
-
-        x, free (n, 3): where the vertices are, and their velocities without any multiplier. pull
-        (n, 3) [N]: forces from outside. when: for messages. try_anew: begin Newton with its direct
-        way, whatever the last step needed.
+    def solve(
+        self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], now: StepContext,
+        last: SolverMemory,
+    ) -> StepSolution:  # fmt: skip
+        """One loop with three reasons to go on: a row that the velocities violate, a body that
+        the forces have changed (staggered coupling), a collision that nobody knew of.
         """
+        h, applied, memory = now.h, now.control.applied, last
+        free, iterations, retries = self._velocities(bodies), 0, 0
         while True:
-            used = between.contacts.take(solved)
-            rows, gaps = stack_rows(
-                self.offset, used, between.patch_rows,
-                [(c.mesh.support, c.gradient) for c in between.cavities], self.joints, x,
-            )  # fmt: skip
-            u = rows_times(rows.start, rows.vertex, rows.vector, free) + gaps / self.h
-            problem, tied = self._problem(rows, u, used, between)
-            lap("compliance")
+            layout = RowLayout.stack(sets)
+            u = layout.jacobian.times(free) + layout.join("bias")
+            problem, eliminated = self._assemble(bodies, layout, u, now)
+            self.clock.lap("compliance")
+            result = self._solve(problem, layout, memory, now)
+            level = result.level if now.step % 10 else 0  # now and then try the direct way again
+            memory = SolverMemory.of(layout, result.multipliers, level)
+            multipliers = result.multipliers
+            if eliminated is not None:
+                multipliers = eliminated.complete(multipliers)
+            self.clock.lap("solve")
+            force = layout.jacobian.transpose_times(multipliers, len(free)) + applied
+            self._apply(bodies, h * force)  # P eq 3
+            v = self._velocities(bodies)
+            if any(s.activate(v) for s in sets):
+                self.clock.lap("correct")
+                continue
+            rates = layout.jacobian.times(v)
+            self.clock.lap("correct")
+            iterations += 1
+            if self._relinearise(bodies, h * force) > COUPLED and iterations < MAX_ITERATIONS:
+                free = self._free(bodies, h * applied)
+                continue
+            if self._recheck(bodies, sets, v, h) and retries < MAX_RETRIES:
+                free, iterations, retries = self._free(bodies, h * applied), 0, retries + 1
+                continue
+            return StepSolution(layout, result, multipliers, rates, force, memory.after(last))
 
-            solution, memory = self._solve(problem, used, between, memory, when, try_anew)
-            multipliers = tied.complete(solution.multipliers) if tied else solution.multipliers
-            lap("solve")
+    def _velocities(self, bodies: Sequence[Body]) -> Array:
+        return self.points.gather([body.velocities() for body in bodies])
 
-            force = rows_transpose_times(rows.start, rows.vertex, rows.vector, multipliers, len(x))
-            force = self.apply(force + pull)  # P eq 3
-            v = np.concatenate([b.velocities() for b in self.bodies])
-            violated = self.touch.violated(between.contacts, solved, v, self.h)
-            lap("correct")
-            if not violated.any():
-                rates = rows_times(rows.start, rows.vertex, rows.vector, v)
-                return StepSolution(used, solution, force, rates, memory)
-            solved = solved | violated
+    def _apply(self, bodies: Sequence[Body], impulse: Array) -> None:
+        for body, own in zip(bodies, self.points.of_body):
+            body.apply_impulse(impulse[own])
 
-    def begin(self, pull: Array) -> None:
-        """With every body's own free velocity known: those of all that ride on others, and `pull`
-        (n, 3) [N] from outside.
-        """
-        if len(self.carriers):
-            self.carriers.begin()
-        if pull.any():
-            self.apply(pull)
+    def _free(self, bodies: Sequence[Body], impulse: Array) -> Array:
+        """(N, 3) velocities without any multiplier."""
+        self._apply(bodies, impulse)
+        return self._velocities(bodies)
 
-    def apply(self, force: Array) -> Array:
-        """Forces (n, 3) [N] on all vertices over the step, on top of the free velocities.
+    def _relinearise(self, bodies: Sequence[Body], impulse: Array) -> float:
+        pairs = zip(bodies, self.points.of_body)
+        return max([body.relinearise(impulse[own]) for body, own in pairs])
 
-        Returns them with those between soft bodies and what they are attached to.
-        """
-        for i, body in enumerate(self.bodies):
-            body.apply_impulse(self.h * force[self.offset[i] : self.offset[i + 1]])
-        return self.carriers.apply(self.h * force) / self.h if len(self.carriers) else force
+    def _recheck(
+        self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], v: Array, h: float
+    ) -> bool:
+        if not sets:
+            return False
+        x = self.points.gather([body.positions_after(h) for body in bodies])
+        self.clock.lap("correct")
+        again = False
+        for constraints in sets:
+            again |= constraints.recheck(x, v)
+            self.clock.lap(constraints.phase)
+        return again
 
-    def _problem(
-        self, rows: Rows, free: Array, contacts: Contacts, between: Between
+    def _assemble(
+        self, bodies: Sequence[Body], layout: RowLayout, u: Array, now: StepContext
     ) -> tuple[Problem, Eliminated | None]:
-        """W = h sum of the bodies' H A^-1 H^T, and `free` (r,), what the rows do without it.
+        """W = h sum of the bodies' H A^-1 H^T, and u (r,), what the rows do without multipliers.
 
-        Ties hold whatever the laws do, so the laws see bodies that are tied already.
+        Eliminated rows hold whatever the laws do, so the laws see bodies that are joined already.
         """
-        patches, cavities = between.patches, between.cavities
-        n, h, c = len(rows), self.h, len(contacts)
-        k = c + len(patches)
         parts = []
-        for i, body in enumerate(self.bodies):
-            if body.movable and not self.carriers.carries(i):
-                index, its = select_rows(rows, self.offset[i], self.offset[i + 1])
-                if len(its):
-                    parts.append((index, body.compliance(its)))
-        if len(self.carriers):
-            parts.append((np.arange(n), self.carriers.compliance(rows)))
-        reduced = join(parts, n, h)
-        tied: Eliminated | None = None
-        if len(self.joints):
-            n = 3 * k + len(cavities)
-            tied = eliminate(reduced, free, n)
-            reduced, free = tied.compliance, tied.free
-        diagonal = reduced.diagonal()
-        # a contact whose vertices are all driven gives way to nothing: leave it out of the solve
-        stiff = diagonal[: 3 * k : 3] <= 1e-14 * diagonal[: 3 * k].max(initial=0.0)
-        stuck = np.repeat(stiff, 3)
-        own, regularisation = np.zeros(n), np.zeros(n)
-        own[: 3 * k][stuck] = 1.0
-        regularisation[: 3 * k] = self.settings.regularisation * (diagonal + own)[: 3 * k]
-        closed_by, gives_way = patches.contact_law_terms(h)
-        free[3 * c : 3 * k : 3] -= closed_by
-        regularisation[3 * c : 3 * k : 3] += gives_way
-        creeps = patches.stiction_compliance()
-        for way in (1, 2):
-            regularisation[3 * c + way : 3 * k : 3] += creeps
+        for body, local in zip(bodies, self.points.local):
+            if body.movable:
+                index, rows = layout.jacobian.select(local)
+                if len(rows):
+                    parts += [(index[at], part) for at, part in body.compliance(rows)]
+        reduced, eliminated = join(parts, len(layout), now.h), None
+        if layout.solved < len(layout):
+            try:
+                eliminated = eliminate(reduced, u, layout.solved)
+            except np.linalg.LinAlgError:
+                raise LimpetError(
+                    f"{now.label}: joints are redundant: two of them hold the same point or axis, "
+                    "or bodies that cannot move; remove one"
+                ) from None
+            reduced, u = eliminated.compliance, eliminated.free
+        kind, start, data = layout.laws()
+        regular = np.repeat(REGULARISED[kind], np.diff(start))  # (r,) bool
+        diagonal, own = reduced.diagonal(), np.zeros(layout.solved)
+        stuck = self._immobile(diagonal, regular, start)
+        own[stuck] = 1.0
+        regularisation = np.where(regular, self.regularisation * (diagonal + own), 0.0)
+        regularisation += layout.join("compliance")[: layout.solved]
+        u[stuck] = 1.0  # as if open
         w = FactoredDelassus(reduced, own)
-        few = n > MANY_ROWS * len(reduced.s) and self.settings.regularisation > 0.0
-        free[: 3 * k][stuck] = 1.0  # as if open
-        data = np.zeros((k + len(cavities), DATA))
-        data[:c, 0] = self.friction[contacts.body_a, contacts.body_b]
-        data[c:k, 0] = self.friction[patches.body_a, patches.body_b]
-        around = self.atmosphere
-        kind = np.array([CONTACT] * k + [GAS] * len(cavities), dtype=np.int32)
-        for i, cavity in enumerate(cavities):
-            volume, product = cavity.volume, cavity.gas.product
-            if cavity.port_flow is not None:
-                if (target := cavity.port_flow.to_line.target) is not None:
-                    kind[k + i], data[k + i, :2] = REGULATED, (target, around.pressure)
-                    continue
-                volume, product = cavity.port_flow.gas_row(volume, cavity.air, h, around.rt)
-            data[k + i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent
-        start = np.concatenate([3 * np.arange(k + 1), 3 * k + 1 + np.arange(len(cavities))])
-        shape = kind, start.astype(np.int32), data, h
-        return Problem(w if few else w.dense(), regularisation, free, *shape), tied
+        few = layout.solved > MANY_ROWS * len(reduced.s) and self.regularisation > 0.0
+        problem = Problem(w if few else w.dense(), regularisation, u, kind, start, data, now.h)
+        return problem, eliminated
+
+    @staticmethod
+    def _immobile(diagonal: Array, regularised: Array, start: Array) -> Array:
+        """(r,) bool: blocks whose first row acts on nothing that moves; they are left out."""
+        out = np.zeros(len(diagonal), bool)
+        largest = diagonal[regularised].max(initial=0.0)
+        block = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        stiff = diagonal[start[:-1]] <= IMMOBILE * largest
+        out[regularised] = stiff[block][regularised]
+        return out
 
     def _solve(
-        self, problem: Problem, contacts: Contacts, between: Between, memory: WarmStart, when: str,
-        try_anew: bool,
-    ) -> tuple[Solution, WarmStart]:  # fmt: skip
-        keys = np.concatenate([contact_keys(contacts, self.offset), between.patches.key])
-        normal = np.concatenate([contacts.normal, between.patches.normal])
-        ids = np.array([c.id for c in between.cavities], dtype=np.int64)
-        guess = np.zeros(len(problem.free))
-        if self.settings.warm_start:
-            guess = memory.recall(keys, normal, ids)
+        self, problem: Problem, layout: RowLayout, memory: SolverMemory, now: StepContext
+    ) -> Solution:
         if not np.all(np.isfinite(problem.free)):
-            raise DivergedError(f"{when}: velocities left the finite; lower the time step")
-        if isinstance(self.settings.solver, NewtonSettings):
-            solution = solve_by_newton(problem, guess, self.settings.solver, memory.level)
-        else:
-            solution = solve_by_sweeps(problem, guess, self.settings.solver)
-        if not np.all(np.isfinite(solution.multipliers)):
-            raise DivergedError(f"{when}: the contact forces left the finite; lower the time step")
-        level = 0 if try_anew else solution.level
-        return solution, WarmStart.of(keys, normal, ids, solution.multipliers, level)
+            raise DivergedError(
+                f"{now.label}: velocities diverged (NaN or Inf); lower the time step"
+            )
+        guess = memory.recall(layout) if self.warm_start else np.zeros(len(problem.free))
+        result = self.method.solve(problem, guess, memory.level)
+        if not np.all(np.isfinite(result.multipliers)):
+            raise DivergedError(
+                f"{now.label}: constraint forces diverged (NaN or Inf); lower the time step"
+            )
+        return result

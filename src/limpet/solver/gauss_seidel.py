@@ -8,14 +8,8 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError
-from limpet.solver.problem import (
-    FactoredDelassus,
-    Problem,
-    error,
-    natural_map,
-    project,
-    solve_block,
-)  # fmt: skip
+from limpet.solver.laws import error, natural_map, project, solve_block
+from limpet.solver.problem import FactoredDelassus, Problem
 
 Array = np.ndarray
 
@@ -34,6 +28,9 @@ class GaussSeidelSettings:
                 f"relaxation = {self.relaxation:g}: expected above 0 and below 2 "
                 "(1 is plain Gauss-Seidel; sweeps diverge from 2 on)"
             )
+
+    def solve(self, problem: Problem, guess: Array, level: int) -> Solution:
+        return solve_by_sweeps(problem, guess, self)
 
 
 @dataclass(frozen=True)

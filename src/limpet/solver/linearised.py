@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.solver.problem import Problem, error, natural_map
+from limpet.solver.laws import error, natural_map
+from limpet.solver.problem import Problem
 
 Array = np.ndarray
 

@@ -15,8 +15,9 @@ import numpy as np
 from numba import njit
 
 from limpet.linalg.reduced_compliance import half_product
+from limpet.solver.laws import solve_block
 from limpet.solver.linearised import Linearised
-from limpet.solver.problem import FactoredDelassus, Problem, solve_block
+from limpet.solver.problem import FactoredDelassus, Problem
 
 Array = np.ndarray
 

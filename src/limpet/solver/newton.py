@@ -41,6 +41,10 @@ class NewtonSettings:
     fallback_sweeps: int = 200  # when none leads to the end, then full steps again,
     fallback_rounds: int = 4  # so often
 
+    def solve(self, problem: Problem, guess: Array, level: int) -> Solution:
+        """level: which of `continuation_factors` to begin with."""
+        return solve_by_newton(problem, guess, self, level)
+
 
 @dataclass(frozen=True)
 class _Path:

@@ -123,10 +123,10 @@ class Worker:
         scene: Scene = load(self._name, {**self._given, **changes})
         simulation = scene.simulation()
         self._scene, self._simulation = scene, simulation
-        self._seen, self._start = frame_header(simulation), simulation.save()
+        self._seen, self._start = frame_header(simulation), simulation.get_state()
         self._epoch += 1
         self._report, self._ended = None, False
-        stressed = len(self._seen.rest) <= SMALL and not simulation.explicit_only
+        stressed = len(self._seen.rest) <= SMALL and not simulation.particles_only
         self._header = {
             "epoch": self._epoch,
             "scene": scene.name,
@@ -145,7 +145,7 @@ class Worker:
 
     def _reset(self) -> None:
         self._simulation.clear_forces()
-        self._simulation.restore(self._start)
+        self._simulation.set_state(self._start)
         self._report, self._ended, self._stale = None, False, True
         self._laps.clear()
 

@@ -38,8 +38,8 @@ def test_each_vertex_knows_its_nearest_contact(case):
         if contacts.kind[k] == 2:
             continue
         for body, at, w in (
-            (contacts.body_a[k], contacts.vertices_a[k], contacts.weights_a[k]),
-            (contacts.body_b[k], contacts.vertices_b[k], contacts.weights_b[k]),
+            (contacts.surface_a[k], contacts.vertices_a[k], contacts.weights_a[k]),
+            (contacts.surface_b[k], contacts.vertices_b[k], contacts.weights_b[k]),
         ):
             if w.max() > 1 - 1e-9:
                 v = first[body] + at[w.argmax()]

@@ -129,15 +129,15 @@ def test_loads_and_areas_are_those_of_numpy(pressed):
     force = np.random.default_rng(1).uniform(size=len(c))
     surface = scene.surface
     load = vertex_loads(
-        surface.offset[c.body_a], c.vertices_a, c.weights_a,
-        surface.offset[c.body_b], c.vertices_b, c.weights_b, force, len(scene.x),
+        surface.offset[c.surface_a], c.vertices_a, c.weights_a,
+        surface.offset[c.surface_b], c.vertices_b, c.weights_b, force, len(scene.x),
     )  # fmt: skip
     expected = np.zeros(len(scene.x))
     np.add.at(
-        expected, surface.offset[c.body_a][:, None] + c.vertices_a, c.weights_a * force[:, None]
+        expected, surface.offset[c.surface_a][:, None] + c.vertices_a, c.weights_a * force[:, None]
     )
     np.add.at(
-        expected, surface.offset[c.body_b][:, None] + c.vertices_b, c.weights_b * force[:, None]
+        expected, surface.offset[c.surface_b][:, None] + c.vertices_b, c.weights_b * force[:, None]
     )
     np.testing.assert_allclose(load, expected, rtol=1e-13, atol=1e-15)
     for body in range(2):  # action and reaction

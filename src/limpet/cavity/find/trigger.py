@@ -22,7 +22,7 @@ def groups(
     Bodies whose contacts are closed are of one group, and so are those round a known cavity.
     """
     group = np.arange(n)
-    _join(group, contacts.body_a, contacts.body_b, contacts.gap < sealing_distance)
+    _join(group, contacts.surface_a, contacts.surface_b, contacts.gap < sealing_distance)
     for mesh in known:
         _join(group, mesh.body[:-1], mesh.body[1:], np.ones(len(mesh.body) - 1, dtype=np.bool_))
     return group

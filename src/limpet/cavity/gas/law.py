@@ -12,6 +12,9 @@ from numba import njit
 
 Array = np.ndarray
 
+KIND = 1  # one row; data: V, K = a n^k (n R T at k = 1), P_max, P_atm, k
+REGULARISED = False
+
 MOST_STEPS = 60  # of Newton from a start within a factor of two: it takes about five
 
 
@@ -65,7 +68,7 @@ def solve_row(
 
 
 @njit(cache=True, error_model="numpy")
-def natural_map(
+def pressure_map(
     w: float, u: float, lam: float, volume: float, gas: float, p_max: float, p_atm: float,
     h: float, exponent: float = 1.0,
 ) -> tuple[float, float, float]:  # fmt: skip
@@ -87,7 +90,7 @@ def natural_map(
 
 
 @njit(cache=True, error_model="numpy")
-def error(
+def pressure_error(
     u: float,
     lam: float,
     volume: float,
@@ -107,3 +110,28 @@ def error(
             after = max(after, 0.0) ** exponent
         return max(miss, abs(p * after - gas) / gas)
     return miss
+
+
+@njit(cache=True, error_model="numpy")
+def solve_block(data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
+    out[0] = solve_row(w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4])
+
+
+@njit(cache=True, error_model="numpy")
+def project(data: Array, lam: Array) -> None:
+    lam[0] = min(max(lam[0], -data[3]), data[2] - data[3])  # 0 <= P <= P_max
+
+
+@njit(cache=True, error_model="numpy")
+def natural_map(
+    data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
+) -> bool:
+    phi[0], d_lam[0, 0], d_u[0, 0] = pressure_map(
+        w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4]
+    )
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def error(data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
+    return pressure_error(u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0], data[4])

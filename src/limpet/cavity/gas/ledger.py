@@ -51,14 +51,14 @@ class AirLedger:
     vented: float = 0.0
     released: float = 0.0
     taken: float = 0.0  # by pumps, regulators and vents
-    lines: tuple[HoseState, ...] = ()
+    hoses: tuple[HoseState, ...] = ()
     pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see contact_pattern
     load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
 
     @property
     def error(self) -> float:
         """What the books miss, as a share of all air that was ever trapped."""
-        held = sum(c.air + c.stored for c in self.cavities) + sum(line.air for line in self.lines)
+        held = sum(c.air + c.stored for c in self.cavities) + sum(hose.air for hose in self.hoses)
         came = self.created + self.leaked
         scale = self.created + abs(self.leaked)
         left = self.vented + self.released + self.taken

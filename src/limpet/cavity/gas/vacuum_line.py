@@ -1,12 +1,12 @@
 """What a user puts on a cup: a regulator or a pump, the hose to it, and a valve (A III-A, IV-A).
 
-How they act within a step stands in taps.py.
+How they act within a step stands in network.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -70,6 +70,10 @@ class Regulator:
         times, values = zip(*self._points)
         return float(np.interp(time, times, values))
 
+    def with_vacuum(self, vacuum: float) -> Regulator:
+        """The same, asked for another vacuum [Pa]."""
+        return Regulator(vacuum)
+
     def takes(self, pressure: float, time: float, around: Atmosphere) -> Flow:
         return Flow(target=around.pressure - self.vacuum_at(time))
 
@@ -87,6 +91,10 @@ class Pump:
     def __post_init__(self) -> None:
         require_positive("pump free_flow", self.free_flow, " m^3/s", "1e-4 is 6 l/min")
         require_positive("pump end_vacuum", self.end_vacuum, " Pa", "below the atmosphere")
+
+    def with_vacuum(self, vacuum: float) -> Pump:
+        """The same, with another end vacuum [Pa]."""
+        return replace(self, end_vacuum=vacuum)
 
     def takes(self, pressure: float, time: float, around: Atmosphere) -> Flow:
         """S(P) P/(R T), linear about the pressure of the last step.

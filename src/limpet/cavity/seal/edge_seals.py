@@ -33,7 +33,7 @@ def proximity_with_edge_seals(
     """
     near = vertex_proximity(contacts, surface)
     closed = near.gap < sealing_distance
-    first = (surface.offset[contacts.body_a], surface.offset[contacts.body_b])
+    first = (surface.offset[contacts.surface_a], surface.offset[contacts.surface_b])
     sides = (
         (first[0], contacts.vertices_a, contacts.weights_a),
         (first[1], contacts.vertices_b, contacts.weights_b),

@@ -32,8 +32,8 @@ class VertexProximity:
 def vertex_proximity(contacts: Contacts, surface: JoinedSurface) -> VertexProximity:
     """The nearest vertex contact of every vertex; edge-edge contacts seal through their ends."""
     given = (
-        contacts.body_a,
-        contacts.body_b,
+        contacts.surface_a,
+        contacts.surface_b,
         contacts.vertices_a,
         contacts.weights_a,
         contacts.vertices_b,
@@ -53,8 +53,8 @@ def vertex_proximity(contacts: Contacts, surface: JoinedSurface) -> VertexProxim
 
 @njit(cache=True)
 def _nearest(
-    body_a: Array,
-    body_b: Array,
+    surface_a: Array,
+    surface_b: Array,
     vertices_a: Array,
     weights_a: Array,
     vertices_b: Array,
@@ -76,10 +76,10 @@ def _nearest(
             continue
         for side in range(2):
             if side == 0:
-                own, other, sign = offset[body_a[k]], body_b[k], 1.0
+                own, other, sign = offset[surface_a[k]], surface_b[k], 1.0
                 p, wp, f, wf = vertices_a[k], weights_a[k], vertices_b[k], weights_b[k]
             else:
-                own, other, sign = offset[body_b[k]], body_a[k], -1.0
+                own, other, sign = offset[surface_b[k]], surface_a[k], -1.0
                 p, wp, f, wf = vertices_b[k], weights_b[k], vertices_a[k], weights_a[k]
             main = np.argmax(wp)
             v = own + p[main]

@@ -1,0 +1,303 @@
+"""From a World to what a simulation steps: the only place that knows the kinds of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from limpet.cavity.cavity_set import CavitySet
+from limpet.cavity.gas.exchange import AirExchange
+from limpet.cavity.gas.limit import ElasticEnergy
+from limpet.cavity.gas.network import GasNetwork, Port
+from limpet.cavity.mesh import JoinedSurface, join_surfaces
+from limpet.cavity.search import CavitySearch, Finder
+from limpet.clock import Clock
+from limpet.contact.collider import Collider, collider
+from limpet.contact.contact_set import ContactSet
+from limpet.dynamics.body import Body
+from limpet.dynamics.constraint_set import ConstraintSet, PointMap
+from limpet.errors import LimpetError, suggest
+from limpet.fem.attachments import AttachedBodies, Attachment
+from limpet.fem.soft_body import SoftBody
+from limpet.geometry.surface import Surface, with_points
+from limpet.meshing.check import check_apart, check_surface, has_hollow
+from limpet.model.settings import Settings
+from limpet.model.specs import Anchors, SoftSpec
+from limpet.model.world import World
+from limpet.particles.coupling import CoupledParticles
+from limpet.pressure_field.patch_set import PatchSet
+from limpet.rigid.joints import Joints, JointSet
+from limpet.rigid.rigid_body import RigidBody
+from limpet.solver.constraint_solver import ConstraintSolver
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class SimulationModel:
+    """Bodies and constraint sets, ready to step."""
+
+    bodies: Sequence[Body]  # attached bodies are one, particle bodies are one
+    members: Sequence[Body]  # all named bodies, each with one surface, in the order of surfaces
+    points: PointMap
+    surface: JoinedSurface  # of all members
+    sets: Sequence[ConstraintSet]  # contacts, patches, cavities, joints; those that there are
+    contacts: ContactSet | None
+    patches: PatchSet | None
+    cavities: CavitySet | None
+    particles: CoupledParticles | None
+    solver: ConstraintSolver
+    collision_nodes: int  # surface vertices of the members that can touch
+
+
+def build(world: World, h: float, settings: Settings, clock: Clock) -> SimulationModel:
+    """Raises LimpetError where the world cannot be simulated."""
+    particles = _particles(world, h, clock)
+    own, surfaces, joints, attachments = _implicit_bodies(world)
+    members: list[Body] = [*own, *(particles.members if particles else ())]
+    if not members:
+        raise LimpetError("the world is empty: add a body first")
+    names = [m.name for m in members]
+    if len(set(names)) < len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise LimpetError(f"two bodies are called '{twice}': give each its own name")
+    if particles:
+        surfaces = [*surfaces, *particles.surfaces.values()]
+    bodies, body_of = _attached(own, attachments)
+    if particles:
+        body_of += [len(bodies)] * len(particles.members)
+        bodies.append(particles)
+    sizes = np.array([m.n_points for m in members])
+    points = PointMap.of(tuple(names), sizes, np.array(body_of), len(bodies))
+
+    soft = np.array([m.deformable for m in members])
+    colliders = [
+        collider(s, m.positions(), not (m.deformable or settings.keep_flat_vertices))
+        for s, m in zip(surfaces, members)
+    ]
+    order = sorted(range(len(members)), key=lambda i: not soft[i])  # soft bodies come first
+    may_touch = partial(_may_touch, world, particles, members)
+    pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :] if may_touch(a, b)]
+    between = world.contact_table.friction_between
+    friction = np.array([[between(a, b) for b in names] for a in names])
+
+    joined = join_surfaces(surfaces)
+    contacts = patches = cavities = None
+    sets: list[ConstraintSet] = []
+    if pairs or world.connections:
+        alarm = max(settings.alarm, 1.2 * settings.sealing_distance)
+        movable = np.array([m.movable for m in members])
+        contacts = ContactSet(
+            colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts
+        )
+        sets.append(contacts)
+    if field_pairs := world.contact_table.field_pairs(list(world.specs)):
+        framed = {i: m for i, m in enumerate(own) if isinstance(m, RigidBody)}
+        patches = PatchSet(field_pairs, framed, points.first, friction)
+        sets.append(patches)
+    if contacts is not None:
+        cavities = _cavity_set(world, settings, members, points, joined, colliders, contacts)
+        sets.append(cavities)
+    if len(joints):
+        sets.append(JointSet(joints))
+    solver = ConstraintSolver(
+        points, settings.solver, settings.regularisation, settings.warm_start, clock
+    )
+    return SimulationModel(
+        bodies, members, points, joined, sets, contacts, patches, cavities, particles, solver,
+        _collision_nodes(world, members, colliders),
+    )  # fmt: skip
+
+
+def _implicit_bodies(
+    world: World,
+) -> tuple[list[SoftBody | RigidBody], list[Surface], Joints, list[Attachment]]:
+    """The bodies of the world's specifications, their surfaces, and what joins them.
+
+    Markers stand behind the vertices of each body's surface.
+    """
+    bodies: list[SoftBody | RigidBody] = []
+    surfaces: list[Surface] = []
+    placed: list[tuple[str, Array, Array]] = []
+    anchors = Anchors(world.joints)
+    for spec in world.specs.values():
+        region, motion = world.motions.get(spec.name, (None, None))
+        points, triangles = spec.surface()
+        surface = check_surface(points, triangles, f"surface of '{spec.name}'")
+        placed.append((spec.name, points, surface.triangles))
+        if isinstance(spec, SoftSpec):
+            nodes = spec.shape.region(region.name) if region and region.name else None
+            anchors.check_apart(spec.name, nodes)
+            surface = with_points(surface, anchors.count(spec.name))
+            bodies.append(
+                SoftBody(
+                    spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
+                    anchors.nodes(spec.name), surface,
+                )
+            )  # fmt: skip
+        else:
+            framed = spec.field is not None
+            surface = with_points(surface, anchors.count(spec.name) + 4 * framed)
+            bodies.append(
+                RigidBody(
+                    spec.name, spec.shape, spec.mass, spec.fixed, motion,
+                    anchors.points(spec.name), framed, surface,
+                )
+            )  # fmt: skip
+        surfaces.append(surface)
+    check_apart(placed, world.contact_table.by_points)
+    _check_lines(world, placed)
+    return bodies, surfaces, *anchors.place([b.name for b in bodies], surfaces)
+
+
+def _particles(world: World, h: float, clock: Clock) -> CoupledParticles | None:
+    if not world.particles.bodies:
+        return None
+    system = deepcopy(world.particles)  # bodies keep their state; a world may be run twice
+    system.h = h
+    return CoupledParticles(system, clock, alone=not world.specs)
+
+
+def _attached(
+    own: Sequence[SoftBody | RigidBody], attachments: Sequence[Attachment]
+) -> tuple[list[Body], list[int]]:
+    """The bodies with those that are attached to each other as one, and each member's body."""
+    group = list(range(len(own)))
+    for a in attachments:
+        low, high = sorted((group[a.soft], group[a.carrier]))
+        group = [low if g == high else g for g in group]
+    bodies: list[Body] = []
+    number = {g: k for k, g in enumerate(dict.fromkeys(group))}
+    for g in number:
+        which = [i for i, name in enumerate(group) if name == g]
+        if len(which) == 1:
+            bodies.append(own[which[0]])
+            continue
+        place = {i: k for k, i in enumerate(which)}
+        its = [
+            replace(a, soft=place[a.soft], carrier=place[a.carrier])
+            for a in attachments
+            if group[a.soft] == g
+        ]
+        parts = [own[i] for i in which]
+        soft = {k: b for k, b in enumerate(parts) if isinstance(b, SoftBody)}
+        carriers = {k: b for k, b in enumerate(parts) if isinstance(b, RigidBody)}
+        bodies.append(AttachedBodies(parts, soft, carriers, its))
+    return bodies, [number[g] for g in group]
+
+
+def _may_touch(
+    world: World, particles: CoupledParticles | None, members: Sequence[Body], a: int, b: int
+) -> bool:
+    """Whether two bodies touch by the points of their surfaces; particle bodies among themselves
+    are solved by sweeps.
+    """
+    table, one, other = world.contact_table, members[a].name, members[b].name
+    known = [name in world.specs for name in (one, other)]
+    if all(known):
+        return table.by_points(one, other)
+    if not any(known):
+        return False
+    host, guest = (a, b) if known[0] else (b, a)
+    if not world.specs[members[host].name].collides or table.excluded(one, other):
+        return False
+    if not (members[host].movable or members[guest].movable):
+        return False
+    assert particles is not None
+    name = members[guest].name
+    if not particles.system.collides(name):
+        return False
+    if len(particles.surfaces[name].edges) == 0:
+        raise LimpetError(
+            f"'{name}' is an open sheet, and '{members[host].name}' is solved with the cups, which "
+            "touch closed surfaces only: close it to a bag, or use World.exclude_contact"
+        )
+    return True
+
+
+def _cavity_set(
+    world: World, settings: Settings, members: Sequence[Body], points: PointMap,
+    surface: JoinedSurface, colliders: Sequence[Collider], contacts: ContactSet,
+) -> CavitySet:  # fmt: skip
+    soft = np.array([m.deformable for m in members], float)
+    search = CavitySearch(
+        surface, [c.shape.tree for c in colliders], soft, settings.sealing_distance,
+        settings.seal_boundary, settings.remesh_threshold, settings.search_every_step,
+        world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
+    )  # fmt: skip
+    network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
+    exchanges = [world.air_exchanges.get(m.name) for m in members]
+    return CavitySet(
+        search, contacts, network, exchanges, AirExchange(leak=world.leak),
+        partial(_elastic, world, members),
+    )  # fmt: skip
+
+
+def _elastic(world: World, members: Sequence[Body]) -> Array:
+    """(surfaces, 2) energy [J] and volume [m^3] of the soft bodies, if a limit asks for them."""
+    out = np.zeros((len(members), 2))
+    if isinstance(world.atmosphere.limit, ElasticEnergy):
+        for i, m in enumerate(members):
+            if isinstance(m, SoftBody):
+                out[i] = m.elastic_energy(), m.fem.volume
+    return out
+
+
+def _ports(
+    world: World, settings: Settings, members: Sequence[Body], points: PointMap
+) -> list[Port]:
+    """The vacuum lines, each with the vertex nearest to where it enters.
+
+    The classifier looks at the cup alone and covers the hole that a line comes from (A III-B):
+    there a line is on the largest cavity of its body.
+    """
+    ports = []
+    for name, c in world.connections.items():
+        i, vertex = points.names.index(name), -1
+        if c.port is not None and settings.cavities is not Finder.CLASSIFIER:
+            away = np.linalg.norm(members[i].positions() - c.port, axis=1)
+            vertex = int(points.first[i] + away.argmin())
+        ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
+    return ports
+
+
+def _inner_region(name: str | None, members: Sequence[Body], points: PointMap) -> Array | None:
+    """(N,) bool: the vertices of the soft bodies' regions of that name."""
+    if name is None:
+        return None
+    inner = np.zeros(len(points), dtype=bool)
+    known: set[str] = set()
+    for i, m in enumerate(members):
+        if isinstance(m, SoftBody):
+            known |= set(m.shape.regions)
+            if name in m.shape.regions:
+                vertices = m.shape.collision.vertices_of(m.shape.regions[name])
+                inner[points.first[i] + vertices] = True
+    if not inner.any():
+        raise LimpetError(f"inner_region = '{name}': no soft body has it{suggest(name, known)}")
+    return inner
+
+
+def _check_lines(world: World, placed: Sequence[tuple[str, Array, Array]]) -> None:
+    """Refuse a vacuum line on a body round which no air can be trapped."""
+    hollow = [name for name, x, t in placed if world.connections and has_hollow(x, t)]
+    may_touch = world.contact_table.may_touch
+    for name in world.connections:
+        if not any(name == other or may_touch(name, other) for other in hollow):
+            raise LimpetError(
+                f"connect on '{name}': neither it nor what it can touch has an inner surface "
+                "to hold a vacuum; connect a cup, or what a cup stands on"
+            )
+
+
+def _collision_nodes(world: World, members: Sequence[Body], colliders: Sequence[Collider]) -> int:
+    """Surface vertices of the bodies that can touch; of particle bodies all."""
+    count = 0
+    for m, c in zip(members, colliders):
+        if m.name not in world.specs or world.specs[m.name].collides:
+            count += int(np.count_nonzero(np.diff(c.surface.vertex_start)))
+    return count

@@ -1,0 +1,35 @@
+"""How the particle solver computes a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from limpet.errors import LimpetError
+
+
+@dataclass(frozen=True)
+class ParticleSolverSettings:
+    """How a step is swept; the defaults are C's."""
+
+    sweeps: int = 2  # at most
+    max_sweeps: int = 0  # while an inextensible edge would be off by a tenth, or sheets would cross
+    rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
+    tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
+    substeps: int = 1  # solves within a step, at least, for the contacts found at its start
+    max_substeps: int = 10  # taut threads swing fast across: they are given shorter steps
+    baumgarte: float = 0.1  # beta h: of an error that a step takes back (Baumgarte)
+    warm_start: float = 0.9  # share of the last impulses that the sweeps of nodes start from
+    continuous: bool = True  # sheets: also what would pass through within the step
+    mass_splitting: bool = False  # contacts of nodes as C 4.3: masses split, impulses averaged
+    margin: float = 1e-3  # [m] contacts that come this near within the step are solved for
+
+    def __post_init__(self) -> None:
+        if min(self.sweeps, self.rigid_sweeps, self.substeps) < 1:
+            raise LimpetError(
+                f"sweeps = {self.sweeps}, rigid_sweeps = {self.rigid_sweeps}, substeps = "
+                f"{self.substeps}: expected 1 or more each"
+            )
+        if not 0.0 < self.baumgarte <= 1.0:
+            raise LimpetError(
+                f"share = {self.baumgarte:g}: expected above 0, at most 1 (C: beta <= 1/h)"
+            )
