@@ -52,7 +52,7 @@ class State:
     memory: WarmStart  # the last multipliers, to start from
     edges: Contacts  # pairs of edges that carried a force
     pushed: Array  # (n, 3) [N] on all vertices, in the last step
-    particles: ParticleState
+    particles: ParticleState  # of the particle bodies
 
 
 class Simulation(Controls, Observation):
@@ -279,7 +279,7 @@ class Simulation(Controls, Observation):
         return ports
 
     def _inner_surfaces(self) -> Array | None:
-        """(N,) bool: the vertices of the soft bodies' regions called as Settings.inner says."""
+        """(N,) bool: the vertices of the soft bodies' regions named Settings.inner_region."""
         name = self.settings.inner_region
         if name is None:
             return None
@@ -290,7 +290,7 @@ class Simulation(Controls, Observation):
                 inner[self.first_point[i] + shape.collision.vertices_of(shape.regions[name])] = True
         if not inner.any():
             known = {region for _, shape in soft for region in shape.regions}
-            raise LimpetError(f"inner = '{name}': no soft body has it{suggest(name, known)}")
+            raise LimpetError(f"inner_region = '{name}': no soft body has it{suggest(name, known)}")
         return inner
 
     def _surface_velocities(self) -> Array:
@@ -306,7 +306,7 @@ class Simulation(Controls, Observation):
         drives: dict[str, Array] = {}
         for i, b in enumerate(self._own):
             wrench = b.reaction(h)
-            if b.name in self.world.reactions:
+            if b.name in self.world.motions:
                 drives[b.name] = wrench
             after = b.momentum()
             pushed = answer.force[self.first_point[i] : self.first_point[i + 1]].sum(axis=0)

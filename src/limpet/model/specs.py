@@ -46,7 +46,7 @@ class SoftSpec:
     collides: bool = True
 
     def __getitem__(self, region: str) -> Region:
-        """A region by name, to be driven, held, attached or watched: ``cup["top"]``."""
+        """A region by name, to prescribe its motion, fix, attach or probe it: ``cup["top"]``."""
         self.shape.region(region)
         return Region(self.name, region)
 

@@ -62,7 +62,7 @@ class World:
             raise LimpetError(f"leak = {leak:g} mol/s: expected 0 or more")
         self.leak = leak  # n_leak into every sealed cavity (P eq 15)
         self.specs: dict[str, Spec] = {}
-        self.reactions: dict[str, tuple[Region, Motion]] = {}  # by body
+        self.motions: dict[str, tuple[Region, Motion]] = {}  # by body
         self.air_exchanges: dict[str, AirExchange] = {}  # by body
         self.connections: dict[str, Connection] = {}  # by body
         self.probes: dict[str, Region] = {}
@@ -127,7 +127,7 @@ class World:
     def prescribe_motion(self, target: Region | RigidSpec, motion: Motion) -> None:
         """Move a region of a soft body, or a whole rigid body, along `motion` (limpet.motion.path).
 
-        What that takes is in every report: StepReport.drives, by the body's name.
+        What that takes is in every report: StepReport.reactions, by the body's name.
         """
         if isinstance(target, SoftSpec):
             regions = ", ".join(target.shape.regions)
@@ -147,7 +147,7 @@ class World:
             raise LimpetError(f"drive on '{region.body}': the target is of another world")
         if isinstance(spec, RigidSpec) and spec.fixed:
             raise LimpetError(f"drive on '{region.body}': it is fixed; add it without fixed=True")
-        if region.body in self.reactions:
+        if region.body in self.motions:
             raise LimpetError(f"'{region.body}' has a drive already: join the two motions")
         points = spec.shape.points
         away = float(np.abs(motion.place(points, 0.0) - points).max())
@@ -156,7 +156,7 @@ class World:
                 f"drive on '{region.body}': the motion starts {away:g} m away from "
                 "where the body stands; begin the path with (0, 0)"
             )
-        self.reactions[region.body] = (region, motion)
+        self.motions[region.body] = (region, motion)
 
     def fix(self, target: Region | RigidSpec) -> None:
         """Keep a region of a soft body, or a rigid body, where it is."""
@@ -172,7 +172,7 @@ class World:
         self._known("attach", region.body, rigid)
         spec = self.specs[region.body]
         assert isinstance(spec, SoftSpec)
-        if region.body in self.reactions and self.reactions[region.body][0].name == region.name:
+        if region.body in self.motions and self.motions[region.body][0].name == region.name:
             raise LimpetError(f"attach '{region.body}': its region '{region.name}' is driven")
         nodes = spec.shape.region(region.name)
         joint = JointSpec(region.body, rigid.name, nodes, spec.shape.points[nodes], hinge=False)
@@ -213,7 +213,7 @@ class World:
 
     def _prescribed(self, name: str) -> bool:
         spec = self.specs[name]
-        return isinstance(spec, RigidSpec) and (spec.fixed or name in self.reactions)
+        return isinstance(spec, RigidSpec) and (spec.fixed or name in self.motions)
 
     @property
     def particles(self) -> ParticleSystem:
@@ -310,7 +310,7 @@ class World:
     def add_probe(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
 
-        Of a rigid or swept body it is the centre of mass. With a region comes the volume of its
+        Of a rigid or particle body it is the centre of mass. With a region comes the volume of its
         body, as a share of that at rest: body_volume.
         """
         if isinstance(target, (RigidSpec, ParticleBody, RigidBody)):
@@ -330,7 +330,7 @@ class World:
         self.probes[name] = target
 
     def probe_columns(self) -> list[str]:
-        """The names of what is watched, in the order of the reports."""
+        """The names of the probes' columns, in the order of the reports."""
         places = [f"{name}_{axis}" for name in self.probes for axis in "xyz"]
         regions = self.probes.values()
         bodies = dict.fromkeys(region.body for region in regions if region.name is not None)
@@ -348,7 +348,7 @@ class World:
         placed: list[tuple[str, Array, Array]] = []
         anchors = Anchors(self.joints)
         for spec in self.specs.values():
-            region, motion = self.reactions.get(spec.name, (None, None))
+            region, motion = self.motions.get(spec.name, (None, None))
             if isinstance(spec, SoftSpec):
                 collision = spec.shape.collision
                 points, triangles = collision.positions(spec.shape.points), collision.triangles

@@ -1,12 +1,12 @@
 """Vacuum lines within a step: what they draw from the cavities, and what becomes of their own air.
 
-An ideal regulator on a cup without a state imposes the pressure. All else is air that flows, slowly
+An ideal regulator on a cup without a hose imposes the pressure. All else is air that flows, slowly
 enough to keep the temperature of its pipes, at rates linear in the pressures; taken at the end of
 the step such flows need no law of their own. With n' = a - b P into a cavity
 
     P (V + h V') = (n + h (a - b P)) R T
 
-is the gas law with V + h b R T for V and (n + h a) R T for n R T. A state's own pressure
+is the gas law with V + h b R T for V and (n + h a) R T for n R T. A hose's own pressure
 P_l = alpha + beta P follows from its balance and is put in before the step is solved.
 """
 
