@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from diagrams import draw_rooms, draw_step
 from fingerprint import fingerprint
 
-from limpet.record.history import SceneRow, flatten, up_direction
+from limpet.record.history import Row, flatten, up_direction
 from limpet.record.mesh_files import draw_meshes
 from limpet.record.picture import View, draw_scene, moments
 from limpet.record.run import record_run
@@ -58,7 +58,7 @@ class Recording:
     """What a run left."""
 
     summary: Summary
-    rows: list[SceneRow]
+    rows: list[Row]
     frames: list[SectionFrame]
 
 

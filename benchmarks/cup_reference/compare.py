@@ -34,7 +34,7 @@ def hold_force(depth: float, push_time: float, hold: float, **scene: object) -> 
     built = load("ground", {**settings, "overpressure": 0.0, "leak": LEAK, **scene})
     sim = Simulation(built.world, built.h)
     reports = list(sim.run(push_time + hold))
-    forces = [-float(r.drives["cup"][2]) for r in reports]
+    forces = [-float(r.reactions["cup"][2]) for r in reports]
     before = forces[-1 - round(0.1 / built.h)]
     if not abs(forces[-1] / before - 1.0) < SETTLED:
         raise SystemExit(f"{depth:g} mm: the force does not settle, {before:g} to {forces[-1]:g} N")

@@ -65,7 +65,7 @@ def test_quads_join_and_the_touching_sides_lie_outside(deck: ModuleType) -> None
     middles, count = np.unique(sides[:, :, 1], return_counts=True)
     assert set(count) == {1, 2}
     outside = set(middles[count == 1])
-    touching = [sides[quad, side - 1] for quad, side in section.active_contacts]
+    touching = [sides[quad, side - 1] for quad, side in section.touching]
     assert {s[1] for s in touching} <= outside
     assert set(section.underside) <= set(np.concatenate(touching))
 

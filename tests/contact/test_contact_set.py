@@ -32,7 +32,7 @@ def test_contacts_that_nobody_expected_join_within_the_step(
 ) -> None:
     expected = run(False)
     none = lambda self, contacts, v, h: np.zeros(len(contacts), bool)  # noqa: E731
-    monkeypatch.setattr(ContactSet, "soon", none)
+    monkeypatch.setattr(ContactSet, "predicted", none)
     for one, other in zip(run(False), expected):
         np.testing.assert_allclose(one.reactions["cup"], other.reactions["cup"], atol=1e-7)
 

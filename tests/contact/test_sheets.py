@@ -18,9 +18,9 @@ from limpet.shapes.boxes import box
 
 def crumpled(seed, size=0.02):
     rng = np.random.default_rng(seed)
-    net = cloth(0.2, 0.2, (6, 6))
-    x = net.points + size * rng.normal(size=net.points.shape)
-    return net, x, 0.1 * rng.normal(size=x.shape)
+    mesh = cloth(0.2, 0.2, (6, 6))
+    x = mesh.points + size * rng.normal(size=mesh.points.shape)
+    return mesh, x, 0.1 * rng.normal(size=x.shape)
 
 
 def nearer(n, v, w, h):
@@ -30,8 +30,8 @@ def nearer(n, v, w, h):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_vertices_on_faces_against_brute_force(seed):
-    net, x, v = crumpled(seed)
-    sheet = sheet_of(net.triangles, x)
+    mesh, x, v = crumpled(seed)
+    sheet = sheet_of(mesh.triangles, x)
     thickness, margin, h = 0.004, 0.002, 0.01
     cover(sheet.tree, x, x + h * v, sheet.triangles)
     index, value = vertices_on_faces(
@@ -42,7 +42,7 @@ def test_vertices_on_faces_against_brute_force(seed):
         found.setdefault(int(i), []).append((float(line[3]), int(t)))
     for i in range(len(x)):
         near = []
-        for corners in net.triangles:
+        for corners in mesh.triangles:
             if i in corners:
                 continue
             p = [tuple(x[c]) for c in corners]
@@ -60,8 +60,8 @@ def test_vertices_on_faces_against_brute_force(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_edges_on_edges_against_brute_force(seed):
-    net, x, v = crumpled(seed)
-    sheet = sheet_of(net.triangles, x)
+    mesh, x, v = crumpled(seed)
+    sheet = sheet_of(mesh.triangles, x)
     thickness, margin, h = 0.003, 0.002, 0.005
     cover(sheet.tree, x, x + h * v, sheet.triangles)
     index, _ = edges_on_edges(x, v, sheet, x, v, sheet, True, 0, thickness, margin, h)
@@ -131,10 +131,10 @@ def test_time_of_impact():
 
 def test_a_sheet_on_a_box_from_outside_even_when_a_little_inside():
     shape = box(0.1, 0.1, 0.1)
-    net = cloth(0.3, 0.3, (6, 6))
+    mesh = cloth(0.3, 0.3, (6, 6))
     for depth in (0.001, -0.0005):
-        x = net.points + np.array([0.003, 0.004, depth])
-        one = Side(sheet_of(net.triangles, x), x, np.zeros_like(x), 0, -1)
+        x = mesh.points + np.array([0.003, 0.004, depth])
+        one = Side(sheet_of(mesh.triangles, x), x, np.zeros_like(x), 0, -1)
         still = np.zeros_like(shape.points)
         two = Side(sheet_of(shape.triangles, shape.points), shape.points, still, -1, 0)
         for each in (one, two):

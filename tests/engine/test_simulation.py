@@ -200,9 +200,9 @@ def test_settings_and_states_that_do_not_fit_are_refused() -> None:
         == 0.3
     )
     for wrong in (1.5, -0.1, float("nan"), "1.5", True, None):
-        with pytest.raises(lp.LimpetError, match=r"ring = .*expected outer, inner, .* 0 to 1"):
+        with pytest.raises(lp.LimpetError, match=r"seal_boundary = .*expected outer, .* 0 to 1"):
             lp.Settings(seal_boundary=wrong)
-    with pytest.raises(lp.LimpetError, match="ring = 'outter'; did you mean 'outer'"):
+    with pytest.raises(lp.LimpetError, match="seal_boundary = 'outter'; did you mean 'outer'"):
         lp.Settings(seal_boundary="outter")
     state = lp.Simulation(small_world(), h=0.01).save()
     with pytest.raises(lp.LimpetError, match=r"saved at h = 0\.01 s"):

@@ -53,7 +53,7 @@ def test_a_block_on_a_guest_stands_and_passes_its_weight_on(kind):
     block, guest = sim.bodies[0], next(b for b in sim.bodies if b.name == "gel")
     assert np.abs(block.v).max() < 1e-3
     # what the guest bears, and what the table bears under it
-    first = sim.offset[sim.bodies.index(guest)]
+    first = sim.first_point[sim.bodies.index(guest)]
     borne = sim._pushed[first : first + guest.n_points, 2].sum()
     assert borne == pytest.approx(-0.05 * GRAVITY, rel=0.01)
     p, touches = sim._guests.engine._impulses, sim._guests.engine.touches

@@ -12,7 +12,7 @@ from limpet.contact.touches import EDGE_EDGE, VERTEX_FACE, Touches
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles.anchors import anchors_at
 from limpet.particles.bending import Bends, bending_angles, rest_sizes
-from limpet.particles.chains import threads
+from limpet.particles.chains import chains
 from limpet.particles.constraints import ImpulseWarmStart, ParticleConstraints, RigidPoses
 from limpet.particles.distances import Distances
 from limpet.particles.meshes import cloth, grid_edges
@@ -263,13 +263,13 @@ def test_a_thread_is_solved_at_once():
 def test_threads_are_simple_chains_of_all_edges():
     mesh = cloth(1.0, 0.6, (5, 3))
     for edges in (grid_edges(mesh, (5, 3)), mesh.edges):
-        order, flip, start = threads(mesh.points, edges)
+        order, flip, start = chains(mesh.points, edges)
         assert sorted(order) == list(range(len(edges)))
         for a, b in pairwise(start):
             chain = np.where(flip[a:b, None], edges[order[a:b], ::-1], edges[order[a:b]])
             np.testing.assert_array_equal(chain[1:, 0], chain[:-1, 1])
             assert len(set(chain.ravel().tolist())) == b - a + 1
-    _, _, start = threads(mesh.points, grid_edges(mesh, (5, 3)))
+    _, _, start = chains(mesh.points, grid_edges(mesh, (5, 3)))
     assert len(start) - 1 == 6 + 4  # every row and column of the weave is one thread
 
 

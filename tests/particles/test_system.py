@@ -175,7 +175,7 @@ def test_what_is_refused():
         world.anchor(cord, [0], to=block("stray", (1, 1, 1), (0, 0, 0)))
     with pytest.raises(LimpetError, match="edge 1 of 'cord' has no length"):
         world.add_inextensible_edges(cord, np.array([[0, 1], [2, 2]]))
-    with pytest.raises(LimpetError, match="share = 2"):
+    with pytest.raises(LimpetError, match="baumgarte = 2"):
         ParticleSolverSettings(baumgarte=2.0)
     with pytest.raises(LimpetError, match="sweeps = 0"):
         ParticleSolverSettings(sweeps=0)
@@ -185,9 +185,9 @@ def test_what_is_refused():
         stiff.step()
 
 
-def falling_on_a_plate(averaged):
+def falling_on_a_plate(mass_splitting):
     """Momentum that a soft body and a free plate end up with too much, as a share."""
-    plan = ParticleSolverSettings(mass_splitting=averaged, sweeps=10, warm_start=0.0)
+    plan = ParticleSolverSettings(mass_splitting=mass_splitting, sweeps=10, warm_start=0.0)
     world = ParticleSystem(0.01, (0.0, 0.0, 0.0), settings=plan)
     jelly = PositionBased("jelly", cylinder(0.03, 0.04, (3, 3)).moved((0.02, 0.01, 1e-3)), 0.1)
     world.add(jelly)

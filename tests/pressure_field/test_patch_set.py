@@ -7,7 +7,7 @@ import pytest
 
 import limpet as lp
 from limpet.geometry.rotation import rotation_matrix
-from limpet.pressure_field.patches import CREEP, FAN, FieldPair, find_patches
+from limpet.pressure_field.patches import FAN, STICTION_TOLERANCE, FieldPair, find_patches
 from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import wrench
 from limpet.rigid.rigid_body import RigidBody
@@ -95,7 +95,7 @@ def test_what_friction_holds_creeps_by_a_micrometre_a_second_at_most():
     box = lp.fields.box(0.06, 0.06, 0.03, MODULUS)
     _, reports = run(on_floor(box, 0.2, 0.015, gravity=tilted), 0.8)
     way = reports[-1].probes["body_x"] - reports[-101].probes["body_x"]  # over 0.2 s
-    assert way / 0.2 == pytest.approx(CREEP * np.tan(0.2), rel=0.05)
+    assert way / 0.2 == pytest.approx(STICTION_TOLERANCE * np.tan(0.2), rel=0.05)
 
 
 def test_balls_that_meet_keep_their_momentum():

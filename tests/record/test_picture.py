@@ -83,7 +83,7 @@ def test_loops_lie_in_the_plane(kit):
 def test_nearest_triangle_against_every_pixel_by_hand():
     rng = np.random.default_rng(4)
     corners = rng.uniform(-3.0, 23.0, (12, 3, 3))
-    frame_header = nearest(corners, 20, 16)
+    seen = nearest(corners, 20, 16)
     for row in range(16):
         for column in range(20):
             best, found = -np.inf, -1
@@ -97,8 +97,8 @@ def test_nearest_triangle_against_every_pixel_by_hand():
                 z = (1.0 - u - v) * t[0, 2] + u * t[1, 2] + v * t[2, 2]
                 if z > best:
                     best, found = z, k
-            assert frame_header[row, column] == found
-    assert (frame_header >= 0).any() and (frame_header < 0).any()
+            assert seen[row, column] == found
+    assert (seen >= 0).any() and (seen < 0).any()
 
 
 def test_faces_to_the_light_are_brighter():
@@ -187,5 +187,5 @@ def test_a_sheet_is_seen_from_both_sides_and_encloses_nothing(kit):
         frame = replace(kit.frame("rest"), bodies=[("sheet", square, triangles)])
         view = View(-90.0, 0.0, opened=None)
         image = render(frame, view, None, (-2.0, 2.0, -2.0, 2.0), (40, 40))
-        frame_header = (image < 1.0).any(axis=-1)
-        assert frame_header.sum() == pytest.approx(20 * 20, rel=0.15)
+        seen = (image < 1.0).any(axis=-1)
+        assert seen.sum() == pytest.approx(20 * 20, rel=0.15)

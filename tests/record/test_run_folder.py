@@ -16,16 +16,14 @@ from limpet.scenes.registry import read_scene_file
 
 
 def test_a_finished_run_has_all_its_files(kit, toy_scene, story, tmp_path):
-    frame_header = []
+    steps = []
     folder = tmp_path / "deep" / "run"
     simulation = kit.simulation(story)
-    summary = record_run(
-        toy_scene, simulation, folder, on_step=lambda r: frame_header.append(r.step)
-    )
-    assert frame_header == list(range(1, 11))
+    summary = record_run(toy_scene, simulation, folder, on_step=lambda r: steps.append(r.step))
+    assert steps == list(range(1, 11))
     assert summary.ended == "finished"
     assert json.loads((folder / "summary.json").read_text()) == json.loads(summary.to_json())
-    assert [row["step"] for row in read_history(folder / "history.csv")] == frame_header
+    assert [row["step"] for row in read_history(folder / "history.csv")] == steps
     for name in ("history.png", "section.png", "scene.png"):
         assert (folder / "plots" / name).read_bytes().startswith(b"\x89PNG")
 

@@ -108,10 +108,10 @@ def test_eliminated_rows_hold_and_the_rest_is_the_schur_complement() -> None:
 
 
 def test_rows_of_a_hinge_leave_the_axis_free() -> None:
-    ties = Joints(np.array([0, 1]), np.array([2, 3]), np.array([-1, 0]))
+    joints = Joints(np.array([0, 1]), np.array([2, 3]), np.array([-1, 0]))
     x = np.array([[0.0, 0, 0], [0.0, 0, 1.1], [0.0, 0, 0], [0.0, 0, 1.0]])
-    start, vertex, vector, gap = joint_rows(ties, x)
-    assert ties.n_rows == len(start) - 1 == 5
+    start, vertex, vector, gap = joint_rows(joints, x)
+    assert joints.n_rows == len(start) - 1 == 5
     np.testing.assert_allclose(gap, 0.0, atol=1e-15)  # 0.1 apart, but along the axis
     np.testing.assert_array_equal(vertex[::2], [0, 0, 0, 1, 1])
     assert np.abs(vector[6:, 2]).max() == 0.0
@@ -187,9 +187,9 @@ def test_attached_regions_move_as_the_same_ties_by_multipliers_would_have_it() -
     near = [np.linalg.norm(x[0][:, None] - x[k], axis=2) < 1e-9 for k in (1, 2)]
     on_bar, on_weight = (np.concatenate(p) for p in zip(*(np.nonzero(n) for n in near)))
     assert [int(n.sum()) for n in near] == [4, 4]
-    on_weight = on_weight + np.repeat(two.offset[1:3], 4)
-    ties = Joints(on_bar.astype(np.int32), on_weight.astype(np.int32), np.full(8, -1))
-    two._response = replace(two._response, ties=ties)
+    on_weight = on_weight + np.repeat(two.first_point[1:3], 4)
+    joints = Joints(on_bar.astype(np.int32), on_weight.astype(np.int32), np.full(8, -1))
+    two._response = replace(two._response, joints=joints)
     between = int(np.abs(x[0][:, 2] + 0.02).argmin())
     for pull in (one._pull, two._pull):
         pull[0, 1] = 0.3  # [N] on a corner that is tied

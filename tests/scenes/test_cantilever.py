@@ -51,13 +51,13 @@ def test_its_volume_stays_but_for_the_first_fall(recorded):
 def test_the_run_folder_has_what_is_watched(recorded):
     folder, summary, rows = recorded
     assert set(summary.probes) == {"tip_x", "tip_y", "tip_z", "beam_volume"}
-    assert json.loads((folder / "summary.json").read_text())["watched"]["tip_z"]["last"] < 0.0
+    assert json.loads((folder / "summary.json").read_text())["probes"]["tip_z"]["last"] < 0.0
     assert (folder / "plots" / "history.png").read_bytes().startswith(b"\x89PNG")
     assert len(rows) == 125
 
 
 def test_the_clamp_carries_the_weight_at_the_end(recorded):
-    assert recorded[2][-1]["reaction"] == pytest.approx(1100 * 1e-5 * 9.81, rel=2e-3)
+    assert recorded[2][-1]["drive_force"] == pytest.approx(1100 * 1e-5 * 9.81, rel=2e-3)
 
 
 def test_figure_7_linear_tets_lock_mixed_ones_do_not():

@@ -28,7 +28,7 @@ def test_it_is_held(scene, held, mass, told, when, rise) -> None:
     assert max(r.momentum_residual for r in shaken.reports) < 1e-6
     x, y, z = (shaken.probes(f"{held}_{axis}") for axis in "xyz")
     (late,) = np.nonzero(shaken.time > when + 0.05)
-    holder = next(iter(shaken.simulation.world.reactions.values()))[1]
+    holder = next(iter(shaken.simulation.world.motions.values()))[1]
     way = np.array([holder.pose(t)[1] for t in shaken.time[late]])
     assert np.ptp(way[:, 0]) > 1.9 * SHAKE
     assert np.ptp(x[late] - way[:, 0]) < 2e-4

@@ -80,12 +80,12 @@ def test_a_slipping_rope_pulls_by_the_capstan_rule(mu):
 
 @pytest.mark.parametrize("segments", [24, 25])
 def test_the_strip_is_laid_over_the_wheel_without_a_stretch(segments):
-    net = rope(LENGTH, 0.02, segments)
-    x = over_the_wheel(net, ARM)
-    assert edge_lengths(x, net.edges) == pytest.approx(net.lengths, rel=1e-12)
+    mesh = rope(LENGTH, 0.02, segments)
+    x = over_the_wheel(mesh, ARM)
+    assert edge_lengths(x, mesh.edges) == pytest.approx(mesh.lengths, rel=1e-12)
     assert np.hypot(x[:, 0], x[:, 2]).min() > ARM - 1e-12
-    assert x[net.regions["east"], 0] == pytest.approx(ARM)
-    assert x[net.regions["west"], 0] == pytest.approx(-ARM)
+    assert x[mesh.regions["east"], 0] == pytest.approx(ARM)
+    assert x[mesh.regions["west"], 0] == pytest.approx(-ARM)
 
 
 def test_the_rope_has_the_paper_s_counts():

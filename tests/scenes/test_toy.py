@@ -16,7 +16,7 @@ def play(duration: float, **changes: object) -> list[StepReport]:
     return list(scene.simulation().run(duration))
 
 
-def clear_forces(reports: list[StepReport]) -> float:
+def let_go(reports: list[StepReport]) -> float:
     """When the cavity is lost for good."""
     return next(r.time for r in reports if r.time > FINGER_LEAVES and not r.cavities)
 
@@ -27,7 +27,7 @@ def quick() -> list[StepReport]:
 
 
 def test_it_sticks_and_then_jumps_off_the_ground(quick) -> None:
-    free = clear_forces(quick)
+    free = let_go(quick)
     held = [r for r in quick if FINGER_LEAVES + 0.1 < r.time < free - 0.05]
     assert held and all(c.pressure < 9.6e4 for r in held for c in r.cavities)
     # the finger is gone and the head stays down: only the cup holds it
@@ -41,7 +41,7 @@ def test_it_sticks_and_then_jumps_off_the_ground(quick) -> None:
 
 def test_twice_the_leak_is_about_half_the_delay(quick) -> None:
     slow = play(2.2, leak="6e-5 mol/s")
-    ratio = (clear_forces(slow) - FINGER_LEAVES) / (clear_forces(quick) - FINGER_LEAVES)
+    ratio = (let_go(slow) - FINGER_LEAVES) / (let_go(quick) - FINGER_LEAVES)
     assert 1.7 < ratio < 2.4
 
 

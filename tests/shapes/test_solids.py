@@ -9,11 +9,10 @@ import pytest
 
 from limpet.errors import LimpetError
 from limpet.geometry.surface import volume
-from limpet.meshing import bricks as brick_solids
 from limpet.meshing.bricks import brick_tets, bricks
 from limpet.meshing.check import check_surface
 from limpet.meshing.tetrahedra import qualities, tet_volumes
-from limpet.shapes import solids
+from limpet.shapes import beams, solids
 from limpet.shapes.beams import cantilever, hinge, spine
 
 # name: (maker, tets, nodes) of M table 1; dragon and cow stand in for by serpent and quadruped
@@ -206,4 +205,4 @@ def test_a_missing_package_is_named(monkeypatch):
 
 def test_brick_solids_need_no_mesher(monkeypatch):
     monkeypatch.setitem(sys.modules, "netgen", None)
-    assert len(brick_solids.spine(order=1).cells["tet4"]) == 1800
+    assert len(beams.spine(order=1).cells["tet4"]) == 1800

@@ -310,5 +310,5 @@ def test_the_problem_is_not_changed(solve):
         regularisation=p.regularisation.copy(),
     )
     solve(p, none(p))
-    for name in ("w", "free", "data", "give"):
+    for name in ("w", "free", "data", "regularisation"):
         np.testing.assert_array_equal(getattr(p, name), getattr(kept, name))

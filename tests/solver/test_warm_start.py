@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limpet.solver.warm_start import WarmStart
 
 from limpet.contact.contacts import (
     EDGE_EDGE,
@@ -15,7 +16,6 @@ from limpet.contact.contacts import (
     Contacts,
     contact_keys,
 )
-from limpet.solver.warm_start import WarmStart
 
 
 def unit(rng, k):
@@ -132,8 +132,8 @@ def test_what_is_new_or_was_hard_to_find_is_guessed_to_stay():
     normal, lam = unit(rng, 2), np.array([3.0, 0.1, 0.2, 5.0, 0.3, 0.4, -700.0])
     first = WarmStart.of(np.array([4]), normal[:1], np.zeros(0, np.int64), lam[3:6])
     found = (np.array([4, 8]), normal, np.array([1]))
-    doubled = WarmStart.of(*found, lam).after(first).recall(*found)
-    np.testing.assert_allclose(doubled[3:], lam[3:], atol=1e-12)  # contact 8 and the cavity are new
-    assert np.abs(doubled[:3] - lam[:3]).max() > 1.0  # contact 4 is not
+    grown = WarmStart.of(*found, lam).after(first).recall(*found)
+    np.testing.assert_allclose(grown[3:], lam[3:], atol=1e-12)  # contact 8 and the cavity are new
+    assert np.abs(grown[:3] - lam[:3]).max() > 1.0  # contact 4 is not
     led = WarmStart.of(*found, lam, level=1).after(first).recall(*found)
     np.testing.assert_allclose(led, lam, atol=1e-12)

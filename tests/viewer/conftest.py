@@ -65,7 +65,7 @@ def chromium():
         browser.close()
 
 
-class FrameHeader:
+class Tab:
     """A page, what it complained of and what it asked for."""
 
     def __init__(self, browser, tmp_path):
@@ -96,7 +96,7 @@ class FrameHeader:
 
 
 @pytest.fixture
-def frame_header(chromium, tmp_path):
-    frame_header = FrameHeader(chromium, tmp_path)
-    yield frame_header
-    frame_header.page.close()
+def tab(chromium, tmp_path):
+    tab = Tab(chromium, tmp_path)
+    yield tab
+    tab.page.close()

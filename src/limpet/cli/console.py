@@ -80,8 +80,8 @@ def print_summary(summary: Summary, folder: Path) -> None:
     if summary.probes and summary.min_pressure is None:
         suction = {}
     probes = {
-        name: f"{_watched(name, s.last)} at the end, {_watched(name, s.least)} to "
-        f"{_watched(name, s.most)} on the way"
+        name: f"{_probe_value(name, s.last)} at the end, {_probe_value(name, s.least)} to "
+        f"{_probe_value(name, s.most)} on the way"
         for name, s in summary.probes.items()
     }
     lines = {
@@ -97,7 +97,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
     console().print(table)
 
 
-def _watched(name: str, value: float) -> str:
+def _probe_value(name: str, value: float) -> str:
     from limpet.record.history import unit_of_column
     from limpet.units import show
 

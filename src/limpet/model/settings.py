@@ -16,7 +16,7 @@ class Settings:
     """Distances, tolerances and models of a step; the defaults are right for nearly all."""
 
     sealing_distance: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
-    alarm: float = 1e-4  # [m] contacts within this, or 1.2 sealing, and what a step covers count
+    alarm: float = 1e-4  # [m] contacts count within this or 1.2 sealing distances, and a step's way
     seal_boundary: SealBoundaryModel = (
         SealBoundary.OUTER
     )  # where in the contact ring the pressure ends, or a share 0 to 1
@@ -47,18 +47,19 @@ class Settings:
         by_classes = self.cavities is Finder.CLASSIFIER
         if by_classes and self.seal_boundary is SealBoundary.HISTORY:
             raise LimpetError(
-                "ring = 'history': only a union cuts so; leave cavities = 'classifier' out, or "
-                "choose another ring"
+                "seal_boundary = 'history': only a union cuts so; leave "
+                "cavities = 'classifier' out, or choose another seal_boundary"
             )
         if self.inner_region is not None and not by_classes:
             raise LimpetError(
-                f"inner = '{self.inner_region}': only the classifier asks for it; add "
+                f"inner_region = '{self.inner_region}': only the classifier asks for it; add "
                 "cavities = 'classifier', or leave it out"
             )
-        require_positive("remesh", self.remesh_threshold)
+        require_positive("remesh_threshold", self.remesh_threshold)
         require_positive("sealing_distance", self.sealing_distance, " m")
         require_positive("alarm", self.alarm, " m")
         if not 0.0 <= self.regularisation < 1.0:
             raise LimpetError(
-                f"give = {self.regularisation:g}: expected a small number, 1e-5 is the default"
+                f"regularisation = {self.regularisation:g}: expected a small number, "
+                "1e-5 is the default"
             )

@@ -51,7 +51,7 @@ class SoftSpec:
         return collision.positions(self.shape.points), collision.triangles
 
     def __getitem__(self, region: str) -> Region:
-        """A region by name, to be driven, held, attached or watched: ``cup["top"]``."""
+        """A region by name, to prescribe its motion, fix, attach or probe it: ``cup["top"]``."""
         self.shape.region(region)
         return Region(self.name, region)
 

@@ -1,8 +1,8 @@
-"""Edges strung into threads: what pulls at one end of a thread is felt at the other at once.
+"""Edges grouped in chains: what pulls at one end of a chain is felt at the other at once.
 
 One by one, the rows of a chain of n edges need some n^2 sweeps to pass a load on. Rows of one
-thread couple only with their neighbours in it, so all of them are solved together at the price of
-a few sweeps: block Gauss-Seidel, a tridiagonal system a thread.
+chain couple only with their neighbours in it, so all of them are solved together at the price of
+a few sweeps: block Gauss-Seidel, one tridiagonal system per chain.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 
 Array = np.ndarray
 
-STRAIGHT = 0.8  # cosine between two edges at rest that are one thread
+STRAIGHT = 0.8  # cosine between two edges at rest that belong to one chain
 
 
 def chains(points: Array, edges: Array) -> tuple[Array, Array, Array]:
-    """(order (e,), flip (e,) bool, start (t + 1,)): edges order[start[t]:start[t+1]] are thread t.
+    """(order (e,), flip (e,) bool, start (t + 1,)): edges order[start[t]:start[t+1]] are chain t.
 
     A flipped edge is walked from its second node to its first. At each node an edge goes on in that
     which is straightest, if both choose each other; rings are cut in two.
@@ -43,12 +43,12 @@ def chains(points: Array, edges: Array) -> tuple[Array, Array, Array]:
     seen = np.zeros(e, bool)
 
     def walk(edge: int, entered: int) -> None:
-        """From one end of an edge on, until the thread ends or comes round."""
+        """From one end of an edge on, until the chain ends or comes round."""
         nodes: set[int] = set()
         while edge >= 0 and not seen[edge]:
             ends = {int(edges[edge, 0]), int(edges[edge, 1])}
             if len(ends & nodes) > 1 or (nodes and int(edges[edge, 1 - entered]) in nodes):
-                break  # would close a ring: the rest is another thread
+                break  # would close a ring: the rest is another chain
             seen[edge] = True
             nodes |= ends
             order.append(edge)

@@ -165,7 +165,7 @@ def follow_rows(rows: ConstraintRows, on: Velocities, h: float) -> None:
 
 
 def _joined_distances(empty: Distances, parts: Sequence[Distances]) -> Distances:
-    """One after the other, their threads counted through."""
+    """One after the other, their chains renumbered."""
     shift = np.cumsum([0] + [len(p.rest) for p in parts])
     chain = [empty.chain, *(p.chain[1:] + s for p, s in zip(parts, shift))]
     joined = Distances(*_joined(empty, parts))

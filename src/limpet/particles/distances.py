@@ -24,7 +24,7 @@ class ForceSide(StrEnum):
 
     BOTH = "both"  # neither longer nor shorter
     COMPRESSION = "compression"  # not shorter: keeps a volume
-    STRETCH = "stretch"  # not longer: damps excessive deformation, a thread
+    STRETCH = "stretch"  # not longer: damps excessive deformation, as a thread does
 
 
 def bounds(resists: ForceSide, max_force: float = np.inf) -> tuple[float, float]:
@@ -45,7 +45,7 @@ class Distances(NamedTuple):
     upper: Array  # (k,) [N] lambda+
     stiffness: Array  # (k,) [N/m], inf: a constraint
     damping: Array  # (k,) [N s/m] of springs
-    chain: Array  # (t + 1,) int32: rows thread[i]:thread[i+1] are a chain of edges, end to end
+    chain: Array  # (t + 1,) int32: rows chain[i]:chain[i+1] are a chain of edges, end to end
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -56,33 +56,33 @@ def length_rate(length: float, along: float, square: float, h: float) -> float:
     longer by h |u|^2/2|d| in each step; with the whole rate it keeps its length as it turns. Up to
     a point: what turns by half a radian or more in a step cannot be held along d.
     """
-    set_velocity = length + h * along
+    reach = length + h * along
     across = max(square - along * along, 0.0)
-    full = np.sqrt(set_velocity * set_velocity + h * h * across)
-    return along + min(h * across / max(full + set_velocity, length), TURN * length / h)
+    full = np.sqrt(reach * reach + h * h * across)
+    return along + min(h * across / max(full + reach, length), TURN * length / h)
 
 
 @njit(cache=True, error_model="numpy")
 def edge_rotation_rate(v: Array, of: Distances) -> float:
     """[rad/s] How fast the fastest edge turns, or changes its length, at velocities v (n, 3)."""
-    max_force = 0.0
+    largest = 0.0
     for c in range(len(of.rest)):
         i, j = of.nodes[c, 0], of.nodes[c, 1]
         u0, u1, u2 = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2]
-        max_force = max(max_force, (u0 * u0 + u1 * u1 + u2 * u2) / (of.rest[c] * of.rest[c]))
-    return np.sqrt(max_force)
+        largest = max(largest, (u0 * u0 + u1 * u1 + u2 * u2) / (of.rest[c] * of.rest[c]))
+    return np.sqrt(largest)
 
 
 @njit(cache=True, error_model="numpy")
 def transverse_frequency(force: Array, of: Distances, inverse_mass: Array) -> float:
-    """[rad/s] The fastest swing across threads under these forces (k,) [N], by Gershgorin."""
+    """[rad/s] The fastest swing across chains under these forces (k,) [N], by Gershgorin."""
     load = np.zeros(len(inverse_mass))
     for c in range(len(force)):
         if force[c] < 0.0:  # tension
             k = -force[c] / of.rest[c]
             load[of.nodes[c, 0]] += k
             load[of.nodes[c, 1]] += k
-    max_force = 0.0
+    largest = 0.0
     for i in range(len(load)):
-        max_force = max(max_force, 2.0 * load[i] * inverse_mass[i])
-    return np.sqrt(max_force)
+        largest = max(largest, 2.0 * load[i] * inverse_mass[i])
+    return np.sqrt(largest)

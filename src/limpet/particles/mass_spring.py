@@ -37,7 +37,7 @@ def spring_forces(
 
 
 class MassSpring(ParticleBody):
-    """A mass-spring-damper mesh: a spring on every edge of the net, or on those given."""
+    """A mass-spring-damper mesh: a spring on every edge of the mesh, or on those given."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from limpet.geometry.shape import Array, boundary, check_points
 from limpet.meshing.grids import structured
 
 ROUND = 0.7  # how far a cylinder's cross-section goes from a square to a circle
-SHORTEST = 1e-9  # of the net's size: an edge below that has no direction
+SHORTEST = 1e-9  # of the mesh's size: an edge below that has no direction
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ def _hinges(triangles: Array, name: str) -> Array:
     if np.any(count > 2):
         a, b = key[order[first[np.argmax(count)]]]
         raise MeshError(
-            f"net '{name}' is not manifold: {int(np.sum(count > 2))} edges have more than two "
+            f"mesh '{name}' is not manifold: {int(np.sum(count > 2))} edges have more than two "
             f"triangles, the first between points {a} and {b}; remove the surplus triangles"
         )
     pair = first[count == 2]
     one, two = order[pair], order[pair + 1]
     if np.any(half[one, 0] == half[two, 0]):
         raise MeshError(
-            f"net '{name}': triangles are not consistently oriented; flip those that disagree"
+            f"mesh '{name}': triangles are not consistently oriented; flip those that disagree"
         )
     return np.column_stack([half[one], third[one], third[two]]).astype(np.int32)
 
@@ -100,22 +100,22 @@ def _hinges(triangles: Array, name: str) -> Array:
 def _mesh(
     name: str, points: Array, triangles: Array, tets: Array, regions: dict[str, Array]
 ) -> ParticleMesh:
-    points = check_points(points, f"net '{name}'")
+    points = check_points(points, f"mesh '{name}'")
     triangles = np.ascontiguousarray(triangles, dtype=np.int32)
     tets = np.ascontiguousarray(tets, dtype=np.int32)
     cells = tets if len(tets) else triangles
     if len(cells) == 0:
-        raise MeshError(f"net '{name}' has no triangles and no tetrahedra: nothing holds it")
+        raise MeshError(f"mesh '{name}' has no triangles and no tetrahedra: nothing holds it")
     if cells.min() < 0 or cells.max() >= len(points):
         raise MeshError(
-            f"net '{name}' names points {int(cells.min())} to {int(cells.max())}, there are "
+            f"mesh '{name}' names points {int(cells.min())} to {int(cells.max())}, there are "
             f"{len(points)} from 0 up"
         )
     used = np.zeros(len(points), bool)
     used[cells] = True
     if not used.all():
         raise MeshError(
-            f"net '{name}' has {int((~used).sum())} points that belong to nothing, the first is "
+            f"mesh '{name}' has {int((~used).sum())} points that belong to nothing, the first is "
             f"{int(np.argmin(used))}: remove them"
         )
     edges = _edges(cells)
@@ -123,7 +123,8 @@ def _mesh(
     if length.min() <= SHORTEST * np.ptp(points, axis=0).max():
         a, b = edges[np.argmin(length)]
         raise MeshError(
-            f"net '{name}': edge between points {a} and {b} has no length at rest; merge the points"
+            f"mesh '{name}': edge between points {a} and {b} has no length at rest; "
+            "merge the points"
         )
     return ParticleMesh(name, points, triangles, tets, edges, _hinges(triangles, name), regions)
 

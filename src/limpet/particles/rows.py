@@ -1,8 +1,9 @@
-"""Rows over two or four nodes made ready for one step: direction, wanted rate, own compliance.
+"""Rows over two or four nodes made ready for one step: direction, bias, own compliance.
 
-A constraint asks that its function C die away: C' = -beta C, beta = share/h (Baumgarte, C eq 13).
+A constraint asks that its function C die away: C' = -beta C, beta = baumgarte/h (C eq 13).
 A spring of stiffness k and damper c, taken at the end of the step, is the same row with a
-compliance of its own: lambda = -k (C + h u) - c u, so u + give p + wanted = 0 with p = h lambda.
+compliance of its own: lambda = -k (C + h u) - c u, so
+u + compliance p + bias = 0 with p = h lambda.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ class DistanceRows(NamedTuple):
     direction: Array  # (k, 3) unit, from i to j
     length: Array  # (k,) [m]
     rest: Array  # (k,) [m]
-    bias: Array  # (k,) [m/s] what u and the row's give must cancel
+    bias: Array  # (k,) [m/s] what u and the row's own compliance must cancel
     compliance: Array  # (k,) [m/s / N s]
-    w: Array  # (k,) compliance with the give, zero where nothing can move
+    w: Array  # (k,) effective compliance with the row's own, zero where nothing can move
     r: Array  # (k,) its inverse, or zero
     lower: Array  # (k,) [N s]
     upper: Array  # (k,)
@@ -39,7 +40,7 @@ class BendRows(NamedTuple):
 
     nodes: Array  # (k, 4)
     gradient: Array  # (k, 4, 3)
-    rate: Array  # (k,) [1/s] of the violation that is wanted back
+    rate: Array  # (k,) [1/s] at which the violation is corrected
     bias: Array  # (k,)
     compliance: Array  # (k,)
     r: Array  # (k,)
@@ -49,7 +50,7 @@ class BendRows(NamedTuple):
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _spring(stiffness: float, damping: float, baumgarte: float, h: float) -> tuple[float, float]:
-    """(rate, give): the wanted velocity is rate times the violation."""
+    """(rate, compliance): the bias is rate times the violation."""
     if stiffness == np.inf:
         return baumgarte / h, 0.0
     s = h * stiffness + damping
@@ -111,7 +112,7 @@ def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, baumgarte: flo
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def follow_bends(rows: BendRows, v: Array, h: float) -> None:
-    """What is wanted after h with the velocities v (n, 3), the gradients as they are; in place."""
+    """The bias after h with the velocities v (n, 3), the gradients as they are; in place."""
     g = rows.gradient
     for c in range(len(rows.r)):
         u = 0.0

@@ -16,7 +16,7 @@ class ParticleSolverSettings:
     rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
     substeps: int = 1  # solves within a step, at least, for the contacts found at its start
-    max_substeps: int = 10  # taut threads swing fast across: they are given shorter steps
+    max_substeps: int = 10  # taut chains swing fast across: they are given shorter steps
     baumgarte: float = 0.1  # beta h: of an error that a step takes back (Baumgarte)
     warm_start: float = 0.9  # share of the last impulses that the sweeps of nodes start from
     continuous: bool = True  # sheets: also what would pass through within the step
@@ -31,5 +31,5 @@ class ParticleSolverSettings:
             )
         if not 0.0 < self.baumgarte <= 1.0:
             raise LimpetError(
-                f"share = {self.baumgarte:g}: expected above 0, at most 1 (C: beta <= 1/h)"
+                f"baumgarte = {self.baumgarte:g}: expected above 0, at most 1 (C: beta <= 1/h)"
             )

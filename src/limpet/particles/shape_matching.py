@@ -79,8 +79,8 @@ class ShapeMatching(GoalPositionBody):
         spread = np.linalg.eigvalsh(second)
         if linear > 0.0 and spread[0] < FLAT * spread[-1]:
             raise LimpetError(
-                f"linear of '{name}' = {linear:g}: net '{mesh.name}' is flat and has no linear map "
-                "across it; set linear = 0"
+                f"linear of '{name}' = {linear:g}: mesh '{mesh.name}' is flat and has no linear "
+                "map across it; set linear = 0"
             )
         self.linear = linear
         self._moments = np.linalg.pinv(second, rcond=FLAT)

@@ -1,4 +1,4 @@
-"""Sweeps over rows of two nodes (distances, strung into threads) and of four (folds)."""
+"""Sweeps over rows of two nodes (distances, grouped in chains) and of four (folds)."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -
 def sweep_distances(
     rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
 ) -> tuple[float, float]:
-    """Thread by thread: its rows together (Thomas) if that keeps to all bounds, else in turn.
+    """Chain by chain: its rows together (Thomas) if that keeps to all bounds, else in turn.
 
     Neighbours couple by -(n . n')/m of the node between them.
     """
-    # all in one place: handing over the many arrays of a tuple takes longer than a short thread
+    # all in one place: handing over the many arrays of a tuple takes longer than a short chain
     nodes, n, w, r, chain = rows.nodes, rows.direction, rows.w, rows.r, rows.chain
     lower, upper = rows.lower, rows.upper
     largest, squares = 0.0, 0.0
@@ -108,12 +108,12 @@ def largest_stretch(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def limit_tension(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array) -> None:
-    """Let the guessed tension act across threads as it will at the end of the step, in place.
+    """Let the guessed tension act across chains as it will at the end of the step, in place.
 
-    Directions are those at the start, and so a taut thread swings up when h^2 4T/(m L) exceeds 4.
+    Directions are those at the start, and so a taut chain swings up when h^2 4T/(m L) exceeds 4.
     Taken along the directions at the end, T pulls back by h T/L times the velocity across as well:
-    (m + h^2 K) v' = m v, K = T/L between neighbours, tridiagonal along a thread and stable for any
-    T. It also damps, so only what exceeds STEADY is taken so; slack and slow threads keep
+    (m + h^2 K) v' = m v, K = T/L between neighbours, tridiagonal along a chain and stable for any
+    T. It also damps, so only what exceeds STEADY is taken so; slack and slow chains keep
     their energy. Pairs of nodes get opposite impulses: momentum is kept.
     """
     nodes, length, chain = rows.nodes, rows.length, rows.chain

@@ -224,8 +224,8 @@ def deepest_penetration(points: PointConstraints, on: Velocities, h: float) -> f
 def sweep_rigid(
     held: PointConstraints,
     p_held: Array,
-    touching: PointConstraints,
-    p_touching: Array,
+    contacts: PointConstraints,
+    p_contacts: Array,
     on: Velocities,
     count: int,
 ) -> tuple[float, float]:
@@ -234,7 +234,7 @@ def sweep_rigid(
     for turn in range(count):
         back = turn % 2 == 1
         m0, s0 = sweep_points(held, p_held, False, on, back)
-        m1, s1 = sweep_points(touching, p_touching, True, on, back)
+        m1, s1 = sweep_points(contacts, p_contacts, True, on, back)
         largest, squares = max(m0, m1), s0 + s1
         if largest <= AT_REST:
             break

@@ -53,9 +53,9 @@ Array = np.ndarray
 
 
 SWING_PER_SUBSTEP = (
-    2.0  # [rad] that the fastest thread swings in a solve: beyond, loads pass on too slowly
+    2.0  # [rad] that the fastest chain swings in a solve: beyond, loads pass on too slowly
 )
-STILL = np.zeros(3), np.eye(3), np.zeros(6)  # centre, turn and motion of what is not rigid
+STILL = np.zeros(3), np.eye(3), np.zeros(6)  # centre, rotation and motion of what is not rigid
 TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
 
 
@@ -234,23 +234,23 @@ class ParticleSystem(ParticleModel):
         return self._report(now.clock.phases, now.p, now.sweeps)
 
     def _substeps(self, stack: ParticleConstraints) -> int:
-        """How many solves a step needs: what explicit bodies, taut threads and fast edges ask for.
+        """How many solves a step needs: what explicit bodies, taut chains and fast edges ask for.
 
-        A thread of tension T swings across at about sqrt(4 T/m L).
+        A chain of tension T swings across at about sqrt(4 T/m L).
         """
         settings = self.settings
-        bias = max((self.h / b.stable_step() for b in self.soft), default=0.0)
+        needed = max((self.h / b.stable_step() for b in self.soft), default=0.0)
         if len(stack.distances.rest):
             v = np.concatenate([b.v for b in self.soft])
-            bias = max(bias, self.h * edge_rotation_rate(v, stack.distances) / TURNED)
+            needed = max(needed, self.h * edge_rotation_rate(v, stack.distances) / TURNED)
         if self._impulses is not None and len(stack.distances.rest):
             mass = np.concatenate([b.inverse_mass for b in self.soft])
             swing = transverse_frequency(
                 self._impulses.distances / self._last_h, stack.distances, mass
             )
-            bias = max(bias, self.h * swing / SWING_PER_SUBSTEP)
+            needed = max(needed, self.h * swing / SWING_PER_SUBSTEP)
         most = max(settings.substeps, settings.max_substeps)
-        return int(min(max(settings.substeps, np.ceil(bias)), most))
+        return int(min(max(settings.substeps, np.ceil(needed)), most))
 
     def _average(self, rows: ConstraintRows, p: Impulses, on: Velocities, h: float) -> None:
         """Let the contacts of nodes act as C 4.3 has them; the sweep passes over them."""

@@ -71,7 +71,7 @@ def vacuum_columns(bodies: Iterable[str]) -> list[str]:
 
 
 def flatten(report: StepReport, up: Array) -> Row:
-    """The row of one step: COLUMNS, then what is watched, then the vacuum lines.
+    """The row of one step: COLUMNS, then the probes, then the vacuum lines.
 
     A number that is not finite is a run that diverged.
     """

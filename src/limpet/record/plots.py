@@ -1,6 +1,6 @@
 """history.png: pressure, volume, air and drive force over time, as in P figures 4 and 9.
 
-Where no air was ever trapped, what is watched instead (M figures 5 and 6).
+Where no air was ever trapped, the probes instead (M figures 5 and 6).
 """
 
 from __future__ import annotations

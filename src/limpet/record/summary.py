@@ -18,7 +18,7 @@ COMPILING = 20.0  # a step this many times slower than the median was compiling:
 
 @dataclass(frozen=True)
 class Span:
-    """How a watched number went."""
+    """How a probe's value went."""
 
     least: float
     most: float
@@ -50,7 +50,7 @@ class Summary:
     ended: Ended  # finished, interrupted, diverged or failed
     ended_step: int
     why: str | None  # why it ended early
-    probes: dict[str, Span]  # of each watched column
+    probes: dict[str, Span]  # of each probe column
 
     def to_json(self) -> str:
         """Strict JSON: a NaN would raise here rather than reach a file."""

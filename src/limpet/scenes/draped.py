@@ -8,7 +8,7 @@ from limpet.contact.primitives import ball
 from limpet.model.world import World
 from limpet.particles.body import ParticleBody
 from limpet.particles.mass_spring import MassSpring
-from limpet.particles.meshes import cloth as cloth_net
+from limpet.particles.meshes import cloth as cloth_mesh
 from limpet.particles.meshes import grid_edges
 from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
@@ -70,11 +70,11 @@ def drape(
     C bounds the moment of a stiff fold instead. Such folds jump from one bound to the other, and
     leave the threads at rest 2 to 3 % too long where springs leave 1 to 2 %.
     """
-    net = cloth_net(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
-    node = mass / len(net.points)
-    sheet = MassSpring("cloth", net, mass, stiffness=0.01 * node / 1e-4, mass_damping=drag)
+    mesh = cloth_mesh(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
+    node = mass / len(mesh.points)
+    sheet = MassSpring("cloth", mesh, mass, stiffness=0.01 * node / 1e-4, mass_damping=drag)
     world.add(sheet, thickness, self_collision=self_collision)
-    world.add_inextensible_edges(sheet, grid_edges(net, (divisions, divisions)))
+    world.add_inextensible_edges(sheet, grid_edges(mesh, (divisions, divisions)))
     world.add_bending(sheet, stiffness=bending, damping=0.1 * bending)
     world.add_rigid(RigidBody("sphere", globe(radius), 5.0, fixed=True), ball(radius))
     return sheet

@@ -64,17 +64,17 @@ def cup_lifts_bag(p: GelParameters) -> World:
 
 def _gel_under_cup(p: GelParameters, skin: bool) -> World:
     world, turn, place = cup_over(p)
-    net = gel_block((p.edge, p.edge, p.height), (p.divisions, p.divisions, p.layers))
-    net = replace(net, points=net.points @ turn.T + place)
+    mesh = gel_block((p.edge, p.edge, p.height), (p.divisions, p.divisions, p.layers))
+    mesh = replace(mesh, points=mesh.points @ turn.T + place)
     particles = world.particles
     # masses alike: a corner of the grid has a twentieth of the others' by volume
     name = "bag" if skin else "jelly"
     gel = PositionBased(
-        name, net, p.gel_mass, sweeps=p.firmness, mass_damping=2.0, uniform_mass=True
+        name, mesh, p.gel_mass, sweeps=p.firmness, mass_damping=2.0, uniform_mass=True
     )
     particles.add(gel)
     if skin:
-        particles.add_inextensible_edges(gel, net.skin_edges())
+        particles.add_inextensible_edges(gel, mesh.skin_edges())
     plate = box(0.2, 0.2, TABLE)
     points = (plate.points - [0.0, 0.0, p.height]) @ turn.T + place
     table = RigidBody("table", RigidShape("table", points, plate.triangles), 1.0, fixed=True)

@@ -26,18 +26,18 @@ MODELS = ("springs", "tets", "positions", "shape")
 PLACES = ((-1.5, -1.5), (1.5, -1.5), (-1.5, 1.5), (1.5, 1.5))  # of the radius
 
 
-def jelly(model: str, net: ParticleMesh, mass: float, drag: float) -> ParticleBody:
+def jelly(model: str, mesh: ParticleMesh, mass: float, drag: float) -> ParticleBody:
     """As soft inside as an explicit step of some milliseconds allows; the skin bears the load."""
     if model == "springs":
         return MassSpring(
-            model, net, mass, stiffness=13.5, damping=0.027, mass_damping=drag, uniform_mass=True
+            model, mesh, mass, stiffness=13.5, damping=0.027, mass_damping=drag, uniform_mass=True
         )
     if model == "tets":
-        return ExplicitFem(model, net, mass, Material(1350.0, 0.3, drag, 5e-4), uniform_mass=True)
+        return ExplicitFem(model, mesh, mass, Material(1350.0, 0.3, drag, 5e-4), uniform_mass=True)
     if model == "positions":
-        return PositionBased(model, net, mass, sweeps=2, mass_damping=drag, uniform_mass=True)
+        return PositionBased(model, mesh, mass, sweeps=2, mass_damping=drag, uniform_mass=True)
     return ShapeMatching(
-        model, net, mass, stiffness=0.5, linear=0.3, mass_damping=drag, uniform_mass=True
+        model, mesh, mass, stiffness=0.5, linear=0.3, mass_damping=drag, uniform_mass=True
     )
 
 
@@ -95,10 +95,10 @@ def serve(
     world.add_rigid(dish, round_bar(0.42, 0.06, (0.0, 0.0, 1.0)))
     mass = density * np.pi * radius**2 * height
     for model, (x, y) in zip(MODELS, PLACES):
-        net = cylinder(radius, height, divisions, taper=0.9)
-        net = net.moved((x * radius, y * radius, 1e-3))
-        body = world.add(jelly(model, net, mass, drag))
-        world.add_inextensible_edges(body, net.skin_edges())
+        mesh = cylinder(radius, height, divisions, taper=0.9)
+        mesh = mesh.moved((x * radius, y * radius, 1e-3))
+        body = world.add(jelly(model, mesh, mass, drag))
+        world.add_inextensible_edges(body, mesh.skin_edges())
         world.add_bending(body, max_force=8e-3)
     bar = _box("bar", (0.48, 0.48, 0.03), (0.0, 0.0, height + 0.032), bar_mass)
     world.add_rigid(bar, block(0.48, 0.48, 0.03))

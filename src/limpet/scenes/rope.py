@@ -83,29 +83,29 @@ def hang(
     thickness: float = THICKNESS,
 ) -> Hung:  # fmt: skip
     """A strip over the wheel, its ends held on the weights, the wheel held at two points."""
-    net = strip(length, width, segments)
-    cord = MassSpring("rope", net, rope_mass, stiffness=1e-3)
-    cord.x = over_the_wheel(net, radius + thickness)
+    mesh = strip(length, width, segments)
+    cord = MassSpring("rope", mesh, rope_mass, stiffness=1e-3)
+    cord.x = over_the_wheel(mesh, radius + thickness)
     world.add(cord, thickness)
-    world.add_inextensible_edges(cord, np.concatenate([net.edges, _other_diagonals(net)]))
+    world.add_inextensible_edges(cord, np.concatenate([mesh.edges, _other_diagonals(mesh)]))
     world.add_bending(cord, stiffness=1e-5, damping=1e-6)
     turning = RigidBody("wheel", wheel_shape(radius, 2.0 * width), wheel_mass)
     world.add_rigid(turning, round_bar(radius, 2.0 * width))
     world.anchor(turning, np.array([[0.0, -width, 0.0], [0.0, width, 0.0]]))
     weights = [
-        _weight(world, cord, name, mass, net.regions[end])
+        _weight(world, cord, name, mass, mesh.regions[end])
         for name, mass, end in (("heavy", heavy, "east"), ("light", light, "west"))
     ]
     return Hung(cord, turning, *weights)
 
 
-def over_the_wheel(net: ParticleMesh, radius: float) -> Array:
+def over_the_wheel(mesh: ParticleMesh, radius: float) -> Array:
     """(n, 3) [m] the strip laid over a circle about the origin, its ends straight down.
 
     No edge changes its length: on the circle they are its chords.
     """
-    segments = len(net.points) // 2 - 1
-    length = float(np.ptp(net.points[:, 0]))
+    segments = len(mesh.points) // 2 - 1
+    length = float(np.ptp(mesh.points[:, 0]))
     least, most = (np.pi + 1.0) * radius, segments * radius
     if not least <= length <= most:
         raise LimpetError(
@@ -123,15 +123,15 @@ def over_the_wheel(net: ParticleMesh, radius: float) -> Array:
     right = np.stack([x, z], axis=1)
     left = (right * [-1.0, 1.0])[::-1]
     path = np.concatenate([left if half[0] > 0.0 else left[:-1], right])
-    place = np.repeat(path, 2, axis=0)  # the net counts across first
-    return np.stack([place[:, 0], net.points[:, 1], place[:, 1]], axis=1)
+    place = np.repeat(path, 2, axis=0)  # the mesh counts across first
+    return np.stack([place[:, 0], mesh.points[:, 1], place[:, 1]], axis=1)
 
 
-def _other_diagonals(net: ParticleMesh) -> Array:
+def _other_diagonals(mesh: ParticleMesh) -> Array:
     """(s, 2) of each cell of the strip that which is no edge of its triangles."""
-    first = 2 * np.arange(len(net.points) // 2 - 1, dtype=np.int32)
+    first = 2 * np.arange(len(mesh.points) // 2 - 1, dtype=np.int32)
     both = np.concatenate([np.stack([first, first + 3], 1), np.stack([first + 1, first + 2], 1)])
-    known = {tuple(edge) for edge in net.edges.tolist()}
+    known = {tuple(edge) for edge in mesh.edges.tolist()}
     return np.array([edge for edge in both.tolist() if tuple(edge) not in known], np.int32)
 
 

@@ -6,7 +6,7 @@ that the active rows act on:
 
     (I + S C) y = S B^T K^-1 r,    C = B^T K^-1 D_u B,    x = K^-1 (r - D_u B y).
 
-K has an inverse only where every contact has a compliance of its own (Problem.give).
+K has an inverse only where every contact has a compliance of its own (Problem.regularisation).
 """
 
 from __future__ import annotations

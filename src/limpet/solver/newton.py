@@ -83,7 +83,7 @@ def _system(problem: Problem) -> DenseSystem | LowRankSystem:
 
 
 def _continuation(
-    system: DenseSystem | LowRankSystem, lam: Array, continuation_factors: float, s: NewtonSettings
+    system: DenseSystem | LowRankSystem, lam: Array, first_factor: float, s: NewtonSettings
 ) -> _Path:
     """Newton with the rows softened, and with less and less of that down to none.
 
@@ -92,7 +92,7 @@ def _continuation(
     """
     steps, best, best_residual = 0, lam, np.inf
     factor, cut, solved = (
-        continuation_factors,
+        first_factor,
         DEEPEST,
         np.inf,
     )  # solved: the least factor that was solved for

@@ -45,7 +45,7 @@ def family_of(element):
 
 
 @dataclass(frozen=True)
-class StepSolution:
+class Answer:
     """Forces and excess volumes of a state, and the matrix [[K, B^T], [B, -C]] of both."""
 
     force: np.ndarray  # (n, 3)
@@ -129,7 +129,7 @@ class Patch:
         i, j = np.broadcast_arrays(unknown[:, :, None], unknown[:, None, :])
         size = 3 * n + len(excess)
         matrix = sparse.coo_array((cell.ravel(), (i.ravel(), j.ravel())), shape=(size, size))
-        return StepSolution(force, excess, matrix.tocsc())
+        return Answer(force, excess, matrix.tocsc())
 
     def stiffness(self, x, p=None, **how):
         """Dense K (3 n, 3 n) alone."""

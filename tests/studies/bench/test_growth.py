@@ -10,15 +10,15 @@ import pytest
 from limpet.scenes.draped import draped
 from limpet.studies.bench import fig5_c, fig6_c
 from limpet.studies.bench.constrained import PAPER_SWEEPS
-from limpet.studies.bench.growth import Curve, Figure, measure
+from limpet.studies.bench.growth import Figure, LinearFit, measure
 
 
 def test_the_line_is_found_again():
     count = np.array([100.0, 200.0, 400.0, 800.0])
-    line = Curve.through(count, 0.2 + 3e-3 * count)
+    line = LinearFit.through(count, 0.2 + 3e-3 * count)
     assert (line.fixed, line.each) == pytest.approx((0.2, 3e-3))
     assert line.explained == pytest.approx(1.0)
-    assert Curve.through(count, np.array([1.0, -1.0, 1.0, -1.0])).explained < 0.5
+    assert LinearFit.through(count, np.array([1.0, -1.0, 1.0, -1.0])).explained < 0.5
 
 
 def test_sizes_are_told_side_by_side(tmp_path):

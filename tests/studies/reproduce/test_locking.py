@@ -26,7 +26,7 @@ from limpet.studies.reproduce.locking import (
     _not_claimed,
 )
 
-REFERENCE = Path(__file__).parents[2] / "benchmarks" / "cup_reference" / "reference.json"
+REFERENCE = Path(__file__).parents[3] / "benchmarks" / "cup_reference" / "reference.json"
 
 
 def test_the_figures_beside_ours_are_those_of_the_reference() -> None:

@@ -49,8 +49,8 @@ def test_linear_tets_push_five_times_too_hard():
 def test_a_swinging_bunny_is_judged_by_its_volume():
     pytest.importorskip("pymeshfix", reason="the bunny's scan comes with it")
     kept = bunny_swing.swing("CR", {"element": "tet4", "nodes": 150}, True, frames=10)
-    doubled = bunny_swing.swing(
+    grown = bunny_swing.swing(
         "linear", {"element": "tet4", "law": "linear", "nodes": 150}, False, 10
     )
-    assert kept.off < bunny_swing.KEPT < doubled.off
+    assert kept.off < bunny_swing.KEPT < grown.off
     assert len(kept.time) == len(kept.tail) == 10

@@ -76,8 +76,8 @@ def detect_recesses(
     """
     if ring is SealBoundary.HISTORY:
         raise LimpetError(
-            "ring = 'history': only the union of the bodies cuts so; use cavities = 'union', or "
-            "another ring model"
+            "seal_boundary = 'history': only the union of the bodies cuts so; use "
+            "cavities = 'union', or another seal_boundary"
         )
     share = outer_share(ring)
     if 0.0 < share < 1.0:

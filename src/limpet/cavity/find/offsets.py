@@ -47,8 +47,9 @@ def _master_offsets(
     shift: Array,
 ) -> None:
     """Move the leaders (in place)."""
-    # Exact touch is arbitrary in a union: pushed vertices go to gap = -sealing; pulled ones move by
-    # the sealing distance all alike, so that what lies deeper than they do stays deeper.
+    # Exact touch is arbitrary in a union: pushed vertices go to gap =
+    # -sealing_distance; pulled ones move by the sealing distance all alike, so that what lies
+    # deeper than they do stays deeper.
     for v in range(len(gap)):
         if role[v] != 0 and gap[v] < sealing_distance and leads[body[v], body[face[v, 0]]]:
             step = (

@@ -29,7 +29,7 @@ def proximity_with_edge_seals(
     """Nearness in which the ends, outside, of edges that alone part inside from outside are closed.
 
     They stand for the ring that the ridge makes, which so ends at most an edge too far out.
-    sealing [m]: contacts with a lower gap are closed; x (N, 3) [m].
+    sealing_distance [m]: contacts with a lower gap are closed; x (N, 3) [m].
     """
     near = vertex_proximity(contacts, surface)
     closed = near.gap < sealing_distance

@@ -94,7 +94,7 @@ def run(progress: Progress) -> Result:
         slope.append(
             (t.nodes, round(count), solve, float(late.sum()), 1e6 * solve / (2 * count), t.calm)
         )
-    doubled = Table(
+    by_size = Table(
         "constrained: cloth of growing size, two sweeps as C",
         (
             "nodes",
@@ -109,7 +109,7 @@ def run(progress: Progress) -> Result:
     )
     first = Table("constrained: time per step", columns, tuple(rows), notes)
     calm = all(t.calm for t in scenes.values())  # no time is ever judged
-    return Result((first, doubled), calm)
+    return Result((first, by_size), calm)
 
 
 def _growing(divisions: int) -> ParticleSystem:

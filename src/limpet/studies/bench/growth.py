@@ -34,7 +34,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Curve:
+class LinearFit:
     """ms = fixed + each * constraints, by least squares."""
 
     fixed: float  # [ms]
@@ -42,10 +42,10 @@ class Curve:
     explained: float  # share of the variance: 1 is a line
 
     @staticmethod
-    def through(constraints: np.ndarray, ms: np.ndarray) -> Curve:
+    def through(constraints: np.ndarray, ms: np.ndarray) -> LinearFit:
         each, fixed = np.polyfit(constraints, ms, 1)
         off = ms - fixed - each * constraints
-        return Curve(float(fixed), float(each), 1.0 - float(off.var() / ms.var()))
+        return LinearFit(float(fixed), float(each), 1.0 - float(off.var() / ms.var()))
 
 
 def measure(figure: Figure, progress: Progress) -> Result:
@@ -68,7 +68,7 @@ def measure(figure: Figure, progress: Progress) -> Result:
             )
         )  # fmt: skip
     count = np.concatenate([t.each for t in timed.values()])
-    line = Curve.through(count.astype(float), np.concatenate(list(solve.values())))
+    line = LinearFit.through(count.astype(float), np.concatenate(list(solve.values())))
     table = Table(
         figure.title,
         (
@@ -94,7 +94,7 @@ def _solve(t: Timed) -> np.ndarray:
     return t.ms[:, PHASES.index("solve")]
 
 
-def _draw(timed: dict[str, Timed], line: Curve, path: Path) -> None:
+def _draw(timed: dict[str, Timed], line: LinearFit, path: Path) -> None:
     figure = new_figure(7.0, 5.0)
     axis = figure.add_subplot()
     for label, t in timed.items():

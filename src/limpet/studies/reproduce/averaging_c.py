@@ -2,7 +2,7 @@
 
 The same cases are run both ways: a cloth on a sphere, jellies under a bar, a soft body that meets a
 plate in free flight, and weights on a rope over a wheel. C's text leaves open what its code may
-have had; `solver.mass_splitting` says how it is read here.
+have had; `limpet.particles.mass_splitting` says how it is read here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FALLS = 0.02  # of the acceleration that they may be off
 
 
 @dataclass(frozen=True)
-class Curve:
+class Comparison:
     """A figure of a case, both ways."""
 
     case: str
@@ -47,13 +47,13 @@ class Curve:
     should: float | None = None  # what it is in truth, where that is known
 
 
-def _both(case: str, figure: str, ways: list[float], should: float | None = None) -> Curve:
-    return Curve(case, figure, ways[0], ways[1], should)
+def _both(case: str, figure: str, ways: list[float], should: float | None = None) -> Comparison:
+    return Comparison(case, figure, ways[0], ways[1], should)
 
 
 def of_cloth(
     settings: ParticleSolverSettings, label: str, divisions: int, seconds: float
-) -> list[Curve]:
+) -> list[Comparison]:
     """Penetration, stretch, rest and energy of a cloth on the sphere."""
     ways = [
         cloth(replace(settings, mass_splitting=way), divisions, seconds) for way in (False, True)
@@ -68,7 +68,7 @@ def of_cloth(
     ]
 
 
-def of_jelly(solves: int, divisions: tuple[int, int], seconds: float) -> list[Curve]:
+def of_jelly(solves: int, divisions: tuple[int, int], seconds: float) -> list[Comparison]:
     """Penetration, rest and energy of jellies that carry a bar."""
     settings = replace(jellies.PLAN, substeps=solves, max_substeps=solves)
     ways = [
@@ -83,14 +83,14 @@ def of_jelly(solves: int, divisions: tuple[int, int], seconds: float) -> list[Cu
     ]
 
 
-def of_flight(seconds: float = 0.2) -> list[Curve]:
+def of_flight(seconds: float = 0.2) -> list[Comparison]:
     """Momentum and energy of a soft body that meets a free plate, without gravity."""
     lost, left = [], []
     for way in (False, True):
         settings = ParticleSolverSettings(mass_splitting=way, sweeps=10, warm_start=0.0)
         world = ParticleSystem(0.01, (0.0, 0.0, 0.0), settings=settings)
-        net = cylinder(0.03, 0.04, (3, 3)).moved((0.02, 0.01, 1e-3))
-        body = world.add(PositionBased("jelly", net, 0.1))
+        mesh = cylinder(0.03, 0.04, (3, 3)).moved((0.02, 0.01, 1e-3))
+        body = world.add(PositionBased("jelly", mesh, 0.1))
         body.v[:] = [0.3, 0.0, -1.0]
         plate = RigidBody("plate", box(0.2, 0.2, 0.02), 0.3)
         world.add_rigid(plate, block(0.2, 0.2, 0.02))
@@ -119,7 +119,7 @@ def atwood(
     return float(2.0 * way / seconds**2)
 
 
-def of_rope(friction: float, seconds: float) -> list[Curve]:
+def of_rope(friction: float, seconds: float) -> list[Comparison]:
     """Acceleration of the weights and of the wheel's rim, beside Atwood's."""
     falls, spins, arm = [], [], RADIUS + rope.THICKNESS
     for way in (False, True):
@@ -143,7 +143,7 @@ def of_rope(friction: float, seconds: float) -> list[Curve]:
     ]
 
 
-CASES: tuple[Callable[[], list[Curve]], ...] = (
+CASES: tuple[Callable[[], list[Comparison]], ...] = (
     partial(
         of_cloth,
         ParticleSolverSettings(rigid_sweeps=2, max_substeps=1),
@@ -169,10 +169,11 @@ def run(progress: Progress) -> Result:
     return judge(lines)
 
 
-def judge(lines: list[Curve]) -> Result:
+def judge(lines: list[Comparison]) -> Result:
     """The table, and what is claimed of the exact way."""
     table = Table(
-        "C 4.3: contacts exact (default) and averaged (ParticleSolverSettings(averaged=True))",
+        "C 4.3: contacts exact (default) and averaged "
+        "(ParticleSolverSettings(mass_splitting=True))",
         ("case", "figure", "exact", "averaged", "in truth"),
         tuple((x.case, x.figure, x.exact, x.averaged, x.should) for x in lines),
         (
@@ -202,7 +203,7 @@ def judge(lines: list[Curve]) -> Result:
     return Result((table, claimed), ok, {"averaging-c.png": partial(_draw, lines)})
 
 
-def _draw(lines: list[Curve], path: Path) -> None:
+def _draw(lines: list[Comparison], path: Path) -> None:
     """Both ways as bars, each figure by the larger of the two."""
     figure = new_figure(9.0, 0.32 * len(lines) + 1.2)
     axis = figure.add_subplot()
