@@ -13,8 +13,11 @@ from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.exchange import AirExchange
 from limpet.cavity.gas.ledger import AirLedger
 from limpet.cavity.gas.limit import ElasticEnergy
+from limpet.cavity.gas.network import GasNetwork
 from limpet.cavity.gas.transfer import transfer_air
 from limpet.cavity.seal.boundary import SealBoundary
+from limpet.cavity.search import CavitySearch
+from limpet.dynamics.constraint_set import Control
 from limpet.geometry.bvh import build_tree
 
 AIR = Atmosphere(exponent=1.4)
@@ -26,28 +29,23 @@ def bellows(kit):
     return kit.bellows()
 
 
-def keeper(scene, x, air=AIR, otherwise=None):
+def cavity_set(scene, x, air=AIR, exchange=None, elastic=None):
+    """The set over two surfaces at x; its contacts are handed to `trial`."""
     parts = [x[scene.part(b)] for b in range(2)]
     trees = [build_tree(p, s.triangles) for p, s in zip(parts, scene.surfaces)]
+    search = CavitySearch(
+        scene.surface, trees, np.zeros(2), SEALING, SealBoundary.OUTER, 0.005, True, air
+    )
+    energy = np.zeros((2, 2)) if elastic is None else elastic
     return CavitySet(
-        scene.surface,
-        trees,
-        np.zeros(2),
-        SEALING,
-        SealBoundary.OUTER,
-        0.005,
-        True,
-        air,
-        [None, None],
-        otherwise or AirExchange(),
+        search, None, GasNetwork((), air), [None, None], exchange or AirExchange(), lambda: energy
     )
 
 
 def found(scene, x, book, air=AIR, otherwise=None, elastic=None):
-    """The book after a detection at x."""
-    elastic = np.zeros((2, 2)) if elastic is None else elastic
-    rules = keeper(scene, x, air, otherwise)
-    return rules.update(book, x, scene.contacts(x), 0.0, H, elastic)[0]
+    """The ledger after a search at x."""
+    cavities = cavity_set(scene, x, air, otherwise, elastic)
+    return cavities.trial(book, x, scene.contacts(x), 0.0, H, Control(np.zeros_like(x)))[0]
 
 
 def suction(cavity, ratio):

@@ -44,7 +44,7 @@ def test_edges_of_a_flattened_surface_stay_in_contact_until_they_part() -> None:
     for shape in (high, low):
         bodies.append(collider(surface_topology(shape.triangles, len(shape.points)), shape.points))
     offset = np.array([0, len(high.points), len(high.points) + len(low.points)])
-    keeper = ContactSet(bodies, [(0, 1)], np.ones(2, bool), offset, 1e-4)
+    contacts = ContactSet(bodies, [(0, 1)], np.ones(2, bool), offset, 1e-4, np.zeros((2, 2)))
     top = np.flatnonzero(np.isclose(low.points[:, 2], low.points[:, 2].max()))
     edges = bodies[1].surface.edges
     inside = np.isin(edges, top).all(axis=1)
@@ -58,16 +58,16 @@ def test_edges_of_a_flattened_surface_stay_in_contact_until_they_part() -> None:
         where = [high.points + np.array([*shift, lift]), low.points]
         last = Contacts.of_rows(
             0, 1, np.array([[EDGE_EDGE, *rim, rim[0], *diagonal, diagonal[0]]], np.int32),
-            np.zeros((1, 10)),
+            np.zeros((1, 10)), offset,
         )  # fmt: skip
         return where, last
 
     where, last = at((0.005, 0.0), 2e-5)
-    still = [np.zeros_like(w) for w in where]
-    assert not keeper.among(last, keeper.find(where, still, 0.01)).any()
-    kept = keeper.still_crossing(last, np.concatenate(where))
+    x = np.concatenate(where)
+    assert not last.among(contacts.find(x, np.zeros_like(x), 0.01)).any()
+    kept = contacts.still_crossing(last, x)
     assert kept.gap == pytest.approx(2e-5)
     np.testing.assert_allclose(kept.normal, [[0.0, 0.0, 1.0]], atol=1e-12)
     for shift, gap in (((0.005, 0.0), 2e-4), ((0.035, 0.0), 2e-5)):  # too far; past the end
         where, last = at(shift, gap)
-        assert len(keeper.still_crossing(last, np.concatenate(where))) == 0
+        assert len(contacts.still_crossing(last, np.concatenate(where))) == 0

@@ -15,7 +15,7 @@ frictions = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 
 def natural_map(w, u, lam, mu):
     phi, d_lam, d_u = np.empty(3), np.empty((3, 3)), np.empty((3, 3))
-    on = contact.natural_map(w, u, lam, mu, phi, d_lam, d_u)
+    on = contact.alart_curnier(w, u, lam, mu, phi, d_lam, d_u)
     return on, phi, d_lam, d_u
 
 
@@ -24,7 +24,7 @@ def updated(w, free, mu, times, lam=None):
     lam = np.zeros(3) if lam is None else lam.copy()
     for _ in range(times):
         out = np.empty(3)
-        contact.solve_block(w, free + w @ lam, lam, mu, out)
+        contact.solve_contact(w, free + w @ lam, lam, mu, out)
         lam = out
     return lam
 
@@ -122,8 +122,8 @@ def test_friction_has_no_preferred_direction(seed, angle):
     turn = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
     w, u, lam = np.diag([1.3, 0.7, 0.7]), rng.normal(size=3), rng.normal(size=3)
     plain, turned = np.empty(3), np.empty(3)
-    contact.solve_block(w, u, lam, 0.4, plain)
-    contact.solve_block(w, turn @ u, turn @ lam, 0.4, turned)
+    contact.solve_contact(w, u, lam, 0.4, plain)
+    contact.solve_contact(w, turn @ u, turn @ lam, 0.4, turned)
     np.testing.assert_allclose(turned, turn @ plain, atol=1e-12)
     phi, phi_turned = natural_map(w, u, lam, 0.4)[1], natural_map(w, turn @ u, turn @ lam, 0.4)[1]
     np.testing.assert_allclose(phi_turned, turn @ phi, atol=1e-12)

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from limpet.dynamics.body import Rows, rows_times, rows_transpose_times
 from limpet.fem.material import Fem, Material
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import RigidShape
+from limpet.linalg.reduced_compliance import join
+from limpet.linalg.rows import Rows
 from limpet.particles.explicit_fem import ExplicitFem
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import cloth, cylinder
@@ -93,11 +94,11 @@ def random_rows(rng, n_vertices, sparse, dense=0):
 
 
 def times(rows, v):
-    return rows_times(rows.start, rows.vertex, rows.vector, v)
+    return rows.times(v)
 
 
 def transpose_times(rows, multiplier, n):
-    return rows_transpose_times(rows.start, rows.vertex, rows.vector, multiplier, n)
+    return rows.transpose_times(multiplier, n)
 
 
 def stir(body, rng, h):
@@ -106,3 +107,8 @@ def stir(body, rng, h):
         body.compute_free_velocity(h, GRAVITY, step * h)
         body.apply_impulse(1e-4 * rng.normal(size=(body.n_points, 3)))
         body.advance(h)
+
+
+def compliance(body, rows):
+    """H A^-1 H^T (r, r) of rows over the body's points, all parts together."""
+    return join(body.compliance(rows), len(rows), 1.0).dense()

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from limpet.dynamics.body import Rows, rows_times, rows_transpose_times, select_rows
-from limpet.linalg.reduced_compliance import ReducedCompliance, half_product, join, sparse_rows
-
-from .conftest import GRAVITY, random_rows, stir, times, transpose_times
+from .conftest import GRAVITY, compliance, random_rows, stir, times, transpose_times
 
 H = 0.006
 
@@ -22,7 +17,7 @@ def test_compliance_is_what_unit_multipliers_do(body, sparse, dense):
     body.compute_free_velocity(H, GRAVITY, 3 * H)
     free = body.velocities()
     rows = random_rows(rng, body.n_points, sparse, dense)
-    w = body.compliance(rows).dense()
+    w = compliance(body, rows)
     assert w.shape == (len(rows), len(rows))
     for r in range(len(rows)):
         unit = np.eye(len(rows))[r]
@@ -36,7 +31,7 @@ def test_compliance_is_symmetric_and_never_negative(body):
     rng = np.random.default_rng(1)
     stir(body, rng, H)
     body.compute_free_velocity(H, GRAVITY, 3 * H)
-    w = body.compliance(random_rows(rng, body.n_points, 20, 1)).dense()
+    w = compliance(body, random_rows(rng, body.n_points, 20, 1))
     np.testing.assert_allclose(w, w.T, rtol=0, atol=1e-14 * np.abs(w).max())
     values = np.linalg.eigvalsh(w)
     assert values[0] >= -1e-12 * values[-1]
@@ -104,75 +99,3 @@ def test_a_saved_state_is_a_copy(body):
     stir(body, rng, H)
     for key, value in kept.items():
         np.testing.assert_array_equal(state[key], value)
-
-
-def dense_of(rows, n):
-    out = np.zeros((len(rows), n, 3))
-    for r in range(len(rows)):
-        for k in range(rows.start[r], rows.start[r + 1]):
-            out[r, rows.vertex[k]] += rows.vector[k]
-    return out
-
-
-row_sets = st.tuples(st.integers(1, 40), st.integers(0, 12), st.integers(0, 10**6))
-
-
-@given(row_sets)
-@settings(max_examples=20, deadline=None)
-def test_rows_act_like_their_dense_matrix(case):
-    n, count, seed = case
-    rng = np.random.default_rng(seed)
-    rows = random_rows(rng, n, count)
-    h = dense_of(rows, n)
-    v, multiplier = rng.normal(size=(n, 3)), rng.normal(size=len(rows))
-    multiplier[rng.random(len(rows)) < 0.3] = 0.0
-    np.testing.assert_allclose(
-        rows_times(rows.start, rows.vertex, rows.vector, v),
-        np.einsum("rni,ni->r", h, v), atol=1e-13,
-    )  # fmt: skip
-    np.testing.assert_allclose(
-        rows_transpose_times(rows.start, rows.vertex, rows.vector, multiplier, n),
-        np.einsum("rni,r->ni", h, multiplier), atol=1e-13,
-    )  # fmt: skip
-
-
-@given(row_sets, st.integers(0, 40), st.integers(0, 40))
-@settings(max_examples=20, deadline=None)
-def test_selected_rows_are_those_that_touch_the_range(case, lo, hi):
-    n, count, seed = case
-    rows = random_rows(np.random.default_rng(seed), n, count)
-    index, own = select_rows(rows, lo, hi)
-    h = dense_of(rows, max(n, hi))[:, lo:hi]
-    touched = [r for r in range(len(rows)) if np.any(h[r] != 0.0)]
-    np.testing.assert_array_equal(index, touched)
-    np.testing.assert_array_equal(dense_of(own, max(hi - lo, 0)), h[touched])
-
-
-def test_rows_of_two_bodies_add_up_to_the_whole_compliance():
-    """Split by body and joined, as the step does, against one dense product."""
-    rng = np.random.default_rng(6)
-    rows = random_rows(rng, 10, 8)
-    g = rng.normal(size=(18, 18))
-    mobility = [g @ g.T, np.eye(12)]
-    parts = []
-    for m, lo, hi in ((mobility[0], 0, 6), (mobility[1], 6, 10)):
-        index, own = select_rows(rows, lo, hi)
-        none = np.full(len(own), -1, np.int32)
-        b = sparse_rows(own.start, own.vertex, own.vector, np.arange(hi - lo), none)
-        parts.append((index, ReducedCompliance(*b, m)))
-    joined = join(parts, 8, 0.5)
-    w = joined.dense()
-    whole = dense_of(rows, 10).reshape(8, -1)
-    both = np.block([[mobility[0], np.zeros((18, 12))], [np.zeros((12, 18)), mobility[1]]])
-    np.testing.assert_allclose(w, 0.5 * whole @ both @ whole.T, atol=1e-12)
-    np.testing.assert_allclose(joined.diagonal(), w.diagonal(), atol=1e-12)
-    half = half_product(joined.start, joined.column, joined.value, joined.s)
-    np.testing.assert_allclose(half, 0.5 * whole @ both, atol=1e-12)
-
-
-def test_without_rows_there_is_nothing_to_join():
-    assert join([], 0, 1.0).dense().shape == (0, 0)
-
-
-def test_no_rows_have_length_zero():
-    assert len(Rows(np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros((0, 3)))) == 0

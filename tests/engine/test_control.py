@@ -50,7 +50,7 @@ def test_a_pull_downward_is_carried_by_the_ground():
 @pytest.mark.parametrize(
     ("body", "vertex", "force", "why"),
     [
-        ("b", 0, (0, 0, 1), "no such body"),
+        ("b", 0, (0, 0, 1), "there is no body 'b'"),
         ("a", 99999, (0, 0, 1), "expected 0 to"),
         ("a", 0, (0, np.nan, 1), "three finite numbers"),
     ],

@@ -58,9 +58,9 @@ def test_a_run_with_pressures_continues_bit_identically():
     scene = load("ground", {"element": "iicr11", "poisson": 0.499})
     simulation = Simulation(scene.world, h=scene.h)
     list(simulation.run(0.3))
-    state = simulation.save()
+    state = simulation.get_state()
     once = [r.reactions["cup"] for r in simulation.run(0.1)]
-    simulation.restore(state)
+    simulation.set_state(state)
     again = [r.reactions["cup"] for r in simulation.run(0.1)]
     np.testing.assert_array_equal(once, again)
 

@@ -225,7 +225,7 @@ def test_the_breath_of_the_ring_s_carrier_counts() -> None:
     world.set_air_exchange(plunger, lp.AirExchange(leak=rates["bell"]))
     sim = lp.Simulation(world, h=0.01, settings=lp.Settings(sealing_distance=SEALING))
     report = sim.step()
-    carrier = sim.bodies[sim._air.cavities[0].mesh.rings[0, 0]].name
+    carrier = sim.bodies[sim.model.cavities.ledger.cavities[0].mesh.rings[0, 0]].name
     assert report.cavities[0].leaked == pytest.approx(rates[carrier] * 0.01, rel=1e-9)
 
 
@@ -242,7 +242,7 @@ def test_a_saved_run_with_breath_continues_to_the_bit() -> None:
 
     one, other = build(), build()
     list(one.run(0.12))
-    state = one.save()
-    other.restore(state)
+    state = one.get_state()
+    other.set_state(state)
     for a, b in zip(one.run(0.1), other.run(0.1)):
         assert a.cavities == b.cavities

@@ -27,11 +27,11 @@ def small_world(**changes) -> lp.World:
 def test_save_restore_continue_is_bit_identical() -> None:
     straight = lp.Simulation(small_world())
     first = [straight.step() for _ in range(12)]
-    state = straight.save()
+    state = straight.get_state()
     expected = [straight.step() for _ in range(15)]
     assert first[-1].cavities  # in the middle of a suction
     resumed = lp.Simulation(small_world())
-    resumed.restore(state)
+    resumed.set_state(state)
     for report in expected:
         again = resumed.step()
         assert again.time == report.time
@@ -45,7 +45,7 @@ def test_save_restore_continue_is_bit_identical() -> None:
 def test_saving_does_not_disturb_the_run() -> None:
     one, two = lp.Simulation(small_world()), lp.Simulation(small_world())
     for _ in range(20):
-        two.save()
+        two.get_state()
         assert np.array_equal(one.step().reactions["cup"], two.step().reactions["cup"])
 
 
@@ -54,7 +54,7 @@ def test_a_state_of_another_world_is_refused() -> None:
     other = lp.World()
     other.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0)
     with pytest.raises(lp.LimpetError, match="1 bodies, this world 2"):
-        sim.restore(lp.Simulation(other).save())
+        sim.set_state(lp.Simulation(other).get_state())
 
 
 def test_a_block_falls_and_comes_to_rest_on_another() -> None:
@@ -204,9 +204,9 @@ def test_settings_and_states_that_do_not_fit_are_refused() -> None:
             lp.Settings(seal_boundary=wrong)
     with pytest.raises(lp.LimpetError, match="seal_boundary = 'outter'; did you mean 'outer'"):
         lp.Settings(seal_boundary="outter")
-    state = lp.Simulation(small_world(), h=0.01).save()
+    state = lp.Simulation(small_world(), h=0.01).get_state()
     with pytest.raises(lp.LimpetError, match=r"saved at h = 0\.01 s"):
-        lp.Simulation(small_world(), h=0.005).restore(state)
+        lp.Simulation(small_world(), h=0.005).set_state(state)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Swept bodies among those that are solved together: two solvers share every step."""
+"""Particle bodies coupled to all others: two solvers share every step."""
 
 from __future__ import annotations
 
@@ -53,10 +53,12 @@ def test_a_block_on_a_guest_stands_and_passes_its_weight_on(kind):
     block, guest = sim.bodies[0], next(b for b in sim.bodies if b.name == "gel")
     assert np.abs(block.v).max() < 1e-3
     # what the guest bears, and what the table bears under it
-    first = sim.first_point[sim.bodies.index(guest)]
-    borne = sim._pushed[first : first + guest.n_points, 2].sum()
+    particles = sim.model.particles
+    first = next(i for i, b in enumerate(particles.members) if b is guest)
+    start = sum(b.n_points for b in particles.members[:first])
+    borne = particles._others[start : start + guest.n_points, 2].sum()
     assert borne == pytest.approx(-0.05 * GRAVITY, rel=0.01)
-    p, touches = sim._guests.engine._impulses, sim._guests.engine.touches
+    p, touches = particles.system._impulses, particles.system.touches
     on_table = (p.contacts if kind == "particles" else p.rigid_contacts)[:, 0].sum() / sim.h
     assert len(touches) > 0
     assert on_table == pytest.approx(0.15 * GRAVITY, rel=0.01)
@@ -65,7 +67,7 @@ def test_a_block_on_a_guest_stands_and_passes_its_weight_on(kind):
 
 @pytest.mark.parametrize("turns", [1, 3])
 def test_momentum_is_kept_between_the_two_solvers(monkeypatch, turns):
-    monkeypatch.setattr("limpet.engine.simulation.TURNS", turns)  # however well the two agree
+    monkeypatch.setattr("limpet.solver.constraint_solver.MAX_ITERATIONS", turns)
     world = lp.World(gravity=(0.0, 0.0, 0.0), friction=0.0)
     body = world.particles.add(gel(n=4, body=PositionBased))
     world.particles.add_inextensible_edges(body, body.mesh.skin_edges())
@@ -88,8 +90,8 @@ def test_the_turns_come_to_one_answer(monkeypatch):
     """What more turns change becomes less and less: the two solvers agree on one solution."""
 
     def after(turns):
-        monkeypatch.setattr("limpet.engine.simulation.TURNS", turns)
-        monkeypatch.setattr("limpet.particles.coupling.AGREED", 0.0)
+        monkeypatch.setattr("limpet.solver.constraint_solver.MAX_ITERATIONS", turns)
+        monkeypatch.setattr("limpet.solver.constraint_solver.COUPLED", 0.0)
         world = lp.World()
         world.particles.settings = ParticleSolverSettings(sweeps=4)
         on_a_table(world)
@@ -118,7 +120,7 @@ def test_guests_alone_step_as_their_engine_does():
     for _ in range(15):
         engine.step(), sim.step()
     assert np.array_equal(sim.bodies[0].x, engine.soft[0].x)
-    assert sim._guests.engine.substeps == engine.substeps > 1
+    assert sim.model.particles.system.substeps == engine.substeps > 1
 
 
 def test_a_run_of_swept_bodies_alone_is_recorded(tmp_path):
@@ -149,11 +151,11 @@ def test_a_pull_on_a_guest_is_momentum():
         sim.step()
     assert sim.bodies[0].momentum() == pytest.approx([0.0, 0.001, 0.0005], abs=1e-12)
     # a twentieth of it is taken hold of, each node by its mass
-    held = sim._pull.any(axis=1)
+    held = sim.control.applied.any(axis=1)
     mass = sim.bodies[0].node_mass
     assert 0.05 * mass.sum() <= mass[held].sum() < 0.05 * mass.sum() + mass.max()
     sim.apply_force("gel", 5, (0.0, 0.0, 0.0))
-    assert not sim._pull.any()
+    assert not sim.control.applied.any()
 
 
 def test_save_and_restore_to_the_bit():
@@ -169,10 +171,10 @@ def test_save_and_restore_to_the_bit():
     sim = lp.Simulation(world, h=0.002)
     for _ in sim.run(0.04):
         pass
-    state = sim.save()
+    state = sim.get_state()
     ends = []
     for _ in range(2):
-        sim.restore(state)
+        sim.set_state(state)
         for _ in sim.run(0.02):
             pass
         ends.append(np.concatenate([b.positions() for b in sim.bodies]))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from limpet.contact.law import KIND as CONTACT
 from limpet.contact.touches import EDGE_EDGE, VERTEX_FACE, Touches
+from limpet.dynamics.constraint_set import DATA
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles.anchors import anchors_at
 from limpet.particles.bending import Bends, bending_angles, rest_sizes
 from limpet.particles.chains import chains
-from limpet.particles.constraints import ImpulseWarmStart, ParticleConstraints, RigidPoses
+from limpet.particles.constraints import ParticleConstraints, RigidPoses
 from limpet.particles.distances import Distances
+from limpet.particles.held import KIND as HELD
+from limpet.particles.limited import KIND as LIMITED
 from limpet.particles.meshes import cloth, grid_edges
 from limpet.particles.point_pairs import PointPairs, contact_pairs, join_pairs
 from limpet.particles.rows import distance_rows
@@ -30,7 +33,6 @@ from limpet.particles.sweep import (
 )
 from limpet.particles.sweep_lines import STEADY, largest_stretch, limit_tension
 from limpet.solver.gauss_seidel import sweep as dense_sweep
-from limpet.solver.problem import CONTACT, DATA, HELD, LIMITED
 
 H = 1e-9  # so short that lengths change with the rate along them alone: rows are linear
 N, B = 14, 3
@@ -361,22 +363,3 @@ def test_a_solve_begins_from_a_share_of_what_is_known_and_says_when_that_is_not_
         np.testing.assert_array_equal(a, b)
     on.v[3, 1] = np.nan
     assert not begin(rows, p, on, H, 0.9)
-
-
-def test_impulses_are_remembered_in_world_axes_by_their_keys():
-    rng = np.random.default_rng(4)
-    x, centre = rng.normal(size=(N, 3)), rng.normal(size=(B, 3))
-    groups = [_touches(rng, x, s, 1e-3) for s in ([(0, 1), (2, 1)], [(-1, 0), (-1, 1), (-1, 2)])]
-    groups[1] = replace(groups[1], key=np.array([12, 7, 30]))
-    pairs = [contact_pairs(t, x, centre) for t in groups]
-    p = [rng.normal(size=(len(t), 3)) for t in groups]
-    memory = ImpulseWarmStart.of(groups, pairs, p)
-    assert np.all(np.diff(memory.keys) > 0)
-
-    later = replace(groups[1], key=np.array([30, 99, 12]))  # the frames of others, and one is new
-    got = memory.recall(later, pairs[1])
-
-    for row, old in ((0, 2), (2, 0)):
-        want = pairs[1].frame[row] @ (p[1][old] @ pairs[1].frame[old])
-        np.testing.assert_allclose(got[row], [max(want[0], 0.0), *want[1:]], atol=1e-14)
-    np.testing.assert_array_equal(got[1], 0.0)

@@ -128,9 +128,9 @@ def test_balls_that_meet_keep_their_momentum():
 
 def test_a_saved_state_goes_on_bit_by_bit():
     simulation, _ = run(on_floor(lp.fields.box(0.06, 0.05, 0.04, MODULUS), 0.2, 0.03), 0.12)
-    state = simulation.save()
+    state = simulation.get_state()
     once = [r.probes["body_z"] for r in simulation.run(0.05)]
-    simulation.restore(state)
+    simulation.set_state(state)
     assert [r.probes["body_z"] for r in simulation.run(0.05)] == once
 
 
@@ -179,7 +179,7 @@ def test_two_rigid_shapes_touch_by_points_unless_told_otherwise():
         lp.fields.rigid(lp.shapes.box(0.06, 0.05, 0.04)), 0.2, position=(0, 0, 0.0401)
     )
     floor = world.add_rigid(lp.fields.floor(), 1.0, fixed=True)
-    assert world.pairing.by_points(box.name, floor.name)
+    assert world.contact_table.by_points(box.name, floor.name)
     world.set_contact(box, floor, "pressure fields")
     with pytest.raises(lp.LimpetError, match="both bodies are rigid"):
         lp.Simulation(world).step()

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import limpet as lp
 from limpet.errors import LimpetError
 from limpet.fem.statics import static_equilibrium
 from limpet.record.history import read_history
@@ -18,7 +19,7 @@ from limpet.studies.reproduce.elastica import Beam, bend
 def rest(**parameters: object) -> float:
     """[m] static sag of the tip."""
     world = load("cantilever", parameters).world
-    body = world.build()[0][0]
+    body = lp.Simulation(world).bodies[0]
     assert static_equilibrium(body, world.gravity).converged
     return float((body.shape.points - body.node_positions())[body.shape.region("tip"), 2].mean())
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from limpet.solver.problem import CONTACT, DATA, GAS, Problem
+from limpet.cavity.gas import law as gas_law
+from limpet.contact import law as contact_law
+from limpet.dynamics.constraint_set import DATA
+from limpet.solver.problem import Problem
+
+CONTACT, GAS = contact_law.KIND, gas_law.KIND
 
 P_ATM = 101325.0
 H = 0.01

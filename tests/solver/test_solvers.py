@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
+from tests.dynamics.conftest import compliance
 
-from limpet.contact.rows import contact_rows, tangents
-from limpet.dynamics.body import Rows
+from limpet.contact.rows import contact_frames, contact_rows
 from limpet.rigid.rigid_body import RigidBody
 from limpet.shapes.boxes import box
 from limpet.solver.gauss_seidel import GaussSeidelSettings, residual, solve_by_sweeps
@@ -172,13 +172,10 @@ def block_on_ground(divisions, regularisation, push=(0.0, 0.0), mu=0.4):
     normal = np.tile([0.0, 0.0, 1.0], (k, 1))
     corner = np.stack([bottom] * 3, axis=1)
     weight = np.tile([1.0, 0.0, 0.0], (k, 1))
-    start, vertex, vector = contact_rows(
-        np.zeros(k, np.int32), corner, weight, np.zeros(k, np.int32), corner, 0.0 * weight,
-        normal, *tangents(normal),
-    )  # fmt: skip
-    rows = Rows(start, vertex, vector)
-    free = np.einsum("ri,ri->r", vector, body.velocities()[vertex])
-    return contact_problem(H * body.compliance(rows).dense(), free, mu, regularisation)
+    first = np.zeros(k, np.int64)
+    rows = contact_rows(first, corner, weight, first, corner, 0.0 * weight, contact_frames(normal))
+    free = rows.times(body.velocities())
+    return contact_problem(H * compliance(body, rows), free, mu, regularisation)
 
 
 @pytest.mark.parametrize("divisions", [(1, 1, 1), (2, 3, 1), (4, 4, 1)])

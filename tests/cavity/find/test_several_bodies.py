@@ -216,7 +216,7 @@ def lift_by(cups):
 
 def test_a_tunnel_is_closed_by_a_cup_on_each_hole():
     simulation, reports = lift_by((-0.022, 0.022))
-    (trapped,) = simulation._air.cavities
+    (trapped,) = simulation.model.cavities.ledger.cavities
     assert trapped.mesh.carriers == (0, 1)
     assert {len(r.cavities) for r in reports if r.time > 0.1} == {1}
     assert reports[-1].probes["box_z"] > reports[0].probes["box_z"] + 4e-3

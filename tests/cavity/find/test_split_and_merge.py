@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import limpet as lp
-from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.find.union_search import detect
 from limpet.cavity.gas.atmosphere import Gas
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.mesh import volume
 from limpet.cavity.seal.boundary import SealBoundary
+from limpet.cavity.search import CavitySearch
 from limpet.engine.simulation import Simulation
 from limpet.geometry.bvh import build_tree
 from limpet.geometry.shape import SoftShape, boundary
@@ -127,15 +127,14 @@ def test_a_cavity_that_closes_round_a_pocket_traps_air_and_adds_the_pockets(kit)
     left, _ = detect(scene.surface, y, scene.contacts(y), 1e-4).cavities
     trees = [build_tree(scene.x[scene.part(b)], s.triangles) for b, s in enumerate(scene.surfaces)]
     air = lp.Atmosphere()
-    keeper = CavitySet(
-        scene.surface, trees, np.array([1.0, 0.0]), 1e-4, SealBoundary.OUTER, 0.005, False, air,
-        [None, None], lp.AirExchange(),
-    )  # fmt: skip
+    master = np.array([1.0, 0.0])
+    search = CavitySearch(scene.surface, trees, master, 1e-4, SealBoundary.OUTER, 0.005, False, air)
     for pocket in (1e-7, 5e-5):  # [mol]
         gas = Gas(pocket, air.constant, air.exponent)
         known = Cavity(id=7, mesh=left, gas=gas, pressure=air.pressure)
         book = AirLedger(cavities=(known,), next_id=8, created=pocket)
-        after, _ = keeper.update(book, scene.x, scene.contacts(), 0.0, 0.01, np.zeros((2, 2)))
+        near = search.proximity(scene.contacts(), scene.x)
+        after, _ = search.update(book, scene.x, scene.contacts(), near)
         (c,) = after.cavities
         new = volume(c.mesh, scene.x) - volume(left, scene.x)
         assert new > 0.5 * volume(c.mesh, scene.x)

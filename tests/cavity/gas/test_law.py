@@ -82,9 +82,9 @@ def test_a_solved_row_is_a_zero_of_the_natural_map_and_stays(seed):
     w, u, p, volume, nrt = random_row(seed)
     new = gas.solve_row(w, u, p, volume, nrt, P_MAX, P_ATM, H)
     there = u + w * (new - p)
-    phi, _, _ = gas.natural_map(w, there, new, volume, nrt, P_MAX, P_ATM, H)
+    phi, _, _ = gas.pressure_map(w, there, new, volume, nrt, P_MAX, P_ATM, H)
     assert abs(phi) < 1e-9 * P_ATM
-    assert gas.error(there, new, volume, nrt, P_MAX, P_ATM, H, phi) < 1e-8
+    assert gas.pressure_error(there, new, volume, nrt, P_MAX, P_ATM, H, phi) < 1e-8
     again = gas.solve_row(w, there, new, volume, nrt, P_MAX, P_ATM, H)
     assert again == pytest.approx(new, abs=1e-9 * P_ATM)
 
@@ -94,11 +94,11 @@ def test_a_solved_row_is_a_zero_of_the_natural_map_and_stays(seed):
 def test_derivatives_are_finite_differences(seed):
     w, u, p, volume, nrt = random_row(seed)
     args = (volume, nrt, P_MAX, P_ATM, H)
-    _, by_p, by_u = gas.natural_map(w, u, p, *args)
+    _, by_p, by_u = gas.pressure_map(w, u, p, *args)
     dp, du = 1e-4 * P_ATM, 1e-4 * volume / H
     values = [
-        [gas.natural_map(w, u, p + s * dp, *args)[0] for s in (-1, 1)],
-        [gas.natural_map(w, u + s * du, p, *args)[0] for s in (-1, 1)],
+        [gas.pressure_map(w, u, p + s * dp, *args)[0] for s in (-1, 1)],
+        [gas.pressure_map(w, u + s * du, p, *args)[0] for s in (-1, 1)],
     ]
     b = [volume + H * (u + i * du - w * (p + j * dp + P_ATM)) for i in (-1, 1) for j in (-1, 1)]
     roots = [gas.root(H * w, x, nrt) for x in b]
@@ -111,7 +111,7 @@ def test_derivatives_are_finite_differences(seed):
 
 
 def test_a_venting_row_does_not_look_at_the_volume():
-    phi, by_p, by_u = gas.natural_map(1e-12, 0.0, -5.0, 1e-6, 1.0, P_MAX, P_ATM, H)
+    phi, by_p, by_u = gas.pressure_map(1e-12, 0.0, -5.0, 1e-6, 1.0, P_MAX, P_ATM, H)
     assert phi == pytest.approx(P_ATM - 5.0 - P_MAX)
     assert (by_p, by_u) == (1.0, 0.0)
 
@@ -119,10 +119,10 @@ def test_a_venting_row_does_not_look_at_the_volume():
 def test_the_error_is_the_relative_miss_of_the_gas_law():
     volume, nrt = 1e-6, 0.05
     exact = nrt / volume - P_ATM
-    assert gas.error(0.0, exact, volume, nrt, P_MAX, P_ATM, H, 0.0) < 1e-14
+    assert gas.pressure_error(0.0, exact, volume, nrt, P_MAX, P_ATM, H, 0.0) < 1e-14
     off = 1.01 * nrt / volume - P_ATM
-    assert gas.error(0.0, off, volume, nrt, P_MAX, P_ATM, H, 0.0) == pytest.approx(0.01)
-    miss = gas.error(0.0, P_MAX - P_ATM, volume, nrt, P_MAX, P_ATM, H, 0.02 * P_MAX)
+    assert gas.pressure_error(0.0, off, volume, nrt, P_MAX, P_ATM, H, 0.0) == pytest.approx(0.01)
+    miss = gas.pressure_error(0.0, P_MAX - P_ATM, volume, nrt, P_MAX, P_ATM, H, 0.02 * P_MAX)
     assert miss == pytest.approx(0.02)
 
 
@@ -170,9 +170,9 @@ def test_a_polytropic_row_obeys_its_law_or_vents_and_stays(seed, k):
         assert (new + P_ATM) * end**k == pytest.approx(product, rel=1e-8)
     else:
         assert P_MAX * end**k <= product * (1.0 + 1e-9)
-    phi, _, _ = gas.natural_map(w, there, new, *args, k)
+    phi, _, _ = gas.pressure_map(w, there, new, *args, k)
     assert abs(phi) < 1e-9 * P_ATM
-    assert gas.error(there, new, *args, phi, k) < 1e-8
+    assert gas.pressure_error(there, new, *args, phi, k) < 1e-8
 
 
 @given(st.integers(0, 10**9), st.floats(1.05, 1.7))
@@ -180,7 +180,7 @@ def test_a_polytropic_row_obeys_its_law_or_vents_and_stays(seed, k):
 def test_polytropic_derivatives_are_finite_differences(seed, k):
     w, u, p, volume, nrt = random_row(seed)
     args = (volume, nrt * volume ** (k - 1.0), P_MAX, P_ATM, H)
-    _, by_p, by_u = gas.natural_map(w, u, p, *args, k)
+    _, by_p, by_u = gas.pressure_map(w, u, p, *args, k)
     dp, du = 1e-5 * P_ATM, 1e-5 * volume / H
 
     def slope(function, step):  # fourth order
@@ -194,7 +194,7 @@ def test_polytropic_derivatives_are_finite_differences(seed, k):
     ]
     if min(roots) < P_MAX < max(roots):
         return  # the kink between sealed and venting
-    slope_p = slope(lambda d: gas.natural_map(w, u, p + d, *args, k)[0], dp)
-    slope_u = slope(lambda d: gas.natural_map(w, u + d, p, *args, k)[0], du)
+    slope_p = slope(lambda d: gas.pressure_map(w, u, p + d, *args, k)[0], dp)
+    slope_u = slope(lambda d: gas.pressure_map(w, u + d, p, *args, k)[0], du)
     assert by_p == pytest.approx(slope_p, rel=1e-5, abs=1e-6)
     assert by_u == pytest.approx(slope_u, rel=1e-5, abs=1e-6 * P_ATM * H / volume)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.solver.conftest import P_ATM, check_laws, contact_problem, random_problem
+from tests.solver.conftest import (
+    CONTACT,
+    GAS,
+    P_ATM,
+    check_laws,
+    contact_problem,
+    random_problem,
+)
 
 from limpet.cavity.gas import regulated
 from limpet.errors import LimpetError
 from limpet.solver.gauss_seidel import GaussSeidelSettings, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
-from limpet.solver.problem import CONTACT, GAS, REGULATED, Problem
+from limpet.solver.problem import Problem
 
 
 def with_regulator(problem, target):
     """The same problem, its last cavity on a regulator at `target` [Pa]."""
     kind, data = problem.kind.copy(), problem.data.copy()
-    kind[-1], data[-1] = REGULATED, 0.0
+    kind[-1], data[-1] = regulated.KIND, 0.0
     data[-1, :2] = target, P_ATM
     p = problem
     return Problem(p.w, p.regularisation, p.free, kind, p.start, data, p.h)
@@ -32,10 +39,13 @@ def without(problem, lam):
 
 
 def test_the_map_vanishes_at_the_target_and_has_slope_one():
-    phi, d_lam, d_u = regulated.natural_map(-6e3 + 50.0, P_ATM - 6e3, P_ATM)
-    assert (phi, d_lam, d_u) == (pytest.approx(50.0), 1.0, 0.0)
-    assert regulated.error(P_ATM, phi) == pytest.approx(50.0 / P_ATM)
-    assert regulated.solve_row(P_ATM - 6e3, P_ATM) == pytest.approx(-6e3)
+    data, w, u, lam = np.array([P_ATM - 6e3, P_ATM]), np.eye(1), np.zeros(1), np.array([-5950.0])
+    phi, d_lam, d_u, out = np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1)
+    assert not regulated.natural_map(data, 0.01, w, u, lam, phi, d_lam, d_u)
+    assert (phi[0], d_lam[0, 0], d_u[0, 0]) == (pytest.approx(50.0), 1.0, 0.0)
+    assert regulated.error(data, 0.01, w, u, lam, phi) == pytest.approx(50.0 / P_ATM)
+    regulated.solve_block(data, 0.01, w, u, lam, out)
+    assert out[0] == pytest.approx(-6e3)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -63,7 +73,7 @@ def test_over_relaxed_sweeps_find_the_same_solution(relaxation):
     assert relaxed.converged
     scale = np.abs(plain.multipliers)
     np.testing.assert_allclose(relaxed.multipliers, plain.multipliers, atol=1e-7 * scale.max())
-    assert {CONTACT, GAS, REGULATED} == set(problem.kind.tolist())
+    assert {CONTACT, GAS, regulated.KIND} == set(problem.kind.tolist())
 
 
 def test_over_relaxation_takes_fewer_sweeps_along_a_chain():

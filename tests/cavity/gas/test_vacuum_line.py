@@ -249,8 +249,8 @@ def test_a_line_continues_where_it_was_saved():
     world.connect(cup, PUMP, hose=Hose(1e-6, 3e-10))
     sim = lp.Simulation(world, settings=lp.Settings(sealing_distance=SEALING))
     list(sim.run(0.05))
-    state = sim.save()
+    state = sim.get_state()
     once = [(r.cavities[0].pressure, r.vacuum_sensors["bell"]) for r in sim.run(0.05)]
-    sim.restore(state)
+    sim.set_state(state)
     again = [(r.cavities[0].pressure, r.vacuum_sensors["bell"]) for r in sim.run(0.05)]
     assert once == again
