@@ -93,10 +93,10 @@ class ContactSet(ConstraintSet):
         self._active = self._active | violated
         return True
 
-    def recheck(self, x_after: Array, v: Array) -> bool:
+    def recheck(self, x_after: Array, v_after: Array) -> bool:
         """Look for contacts at the end of the step; they are the next step's, too."""
         now, known = self._now, self._known
-        self._ahead = self.find(x_after, v, now.h)
+        self._ahead = self.find(x_after, v_after, now.h)
         after = self.filtered(self._ahead)
         moved = 2.0 * float(np.linalg.norm(x_after - now.x, axis=1).max())
         missed = moved > self._searched and self._missed(known, after)

@@ -85,8 +85,8 @@ class Body(ABC):
         return 0.0
 
     @abstractmethod
-    def positions_after(self, h: float) -> Array:
-        """(n_points, 3) [m] where `advance` would take the points; commits nothing."""
+    def points_after(self, h: float) -> tuple[Array, Array]:
+        """Positions and velocities (n_points, 3) to which `advance` would lead; commits nothing."""
 
     @abstractmethod
     def advance(self, h: float) -> None:

@@ -7,7 +7,7 @@ them and knows none; the solver stacks their rows and knows no law.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -90,7 +90,7 @@ class ConstraintSet(ABC):
         """Whether inactive rows have joined, since velocities v (N, 3) violate them."""
         return False
 
-    def recheck(self, x_after: Array, v: Array) -> bool:
+    def recheck(self, x_after: Array, v_after: Array) -> bool:
         """Whether rows have joined that nobody knew of at x, since x_after violates them."""
         return False
 
@@ -131,7 +131,7 @@ class PointMap:
     def __len__(self) -> int:
         return int(self.first[-1])
 
-    def gather(self, parts: list[Array]) -> Array:
+    def gather(self, parts: Sequence[Array]) -> Array:
         """(N, 3) from each body's own (n, 3)."""
         out = np.empty((len(self), 3))
         for points, part in zip(self.of_body, parts):

@@ -51,10 +51,13 @@ class WarmStart:
         if len(self.keys) == 0 or len(keys) == 0:
             return np.zeros((len(keys), size))
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        known = (self.keys[place] == keys)[:, None]
+        values = np.where(known, (self.values + self.change)[place], 0.0)
         if frames is None:
-            known = self.keys[place] == keys
-            return np.where(known[:, None], (self.values + self.change)[place], 0.0)
-        return _recall(self.keys, self.values, self.change, keys, place, frames)
+            return values
+        out = np.stack([np.einsum("ki,ki->k", values, frames[:, a]) for a in range(3)], axis=1)
+        np.maximum(out[:, 0], 0.0, out=out[:, 0])
+        return out
 
 
 @njit(cache=True)
@@ -64,22 +67,4 @@ def _in_world(p: Array, frames: Array) -> Array:
         f = frames[c]
         for i in range(3):
             out[c, i] = p[c, 0] * f[0, i] + p[c, 1] * f[1, i] + p[c, 2] * f[2, i]
-    return out
-
-
-@njit(cache=True)
-def _recall(
-    keys: Array, values: Array, change: Array, key: Array, place: Array, frames: Array
-) -> Array:
-    out = np.zeros((len(key), 3))
-    w = np.empty(3)
-    for c in range(len(key)):
-        k = place[c]
-        if keys[k] == key[c]:
-            f = frames[c]
-            for i in range(3):
-                w[i] = values[k, i] + change[k, i]
-            for i in range(3):
-                out[c, i] = f[i, 0] * w[0] + f[i, 1] * w[1] + f[i, 2] * w[2]
-            out[c, 0] = max(out[c, 0], 0.0)
     return out

@@ -98,8 +98,9 @@ class AttachedBodies(Body):
     def velocities(self) -> Array:
         return np.concatenate([m.velocities() for m in self._members])
 
-    def positions_after(self, h: float) -> Array:
-        return np.concatenate([m.positions_after(h) for m in self._members])
+    def points_after(self, h: float) -> tuple[Array, Array]:
+        x, v = zip(*(m.points_after(h) for m in self._members))
+        return np.concatenate(x), np.concatenate(v)
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None

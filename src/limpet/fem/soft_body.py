@@ -133,8 +133,8 @@ class SoftBody(Body):
     def velocities(self) -> Array:
         return self._on_points(self.v)
 
-    def positions_after(self, h: float) -> Array:
-        return self._on_points(self.x + h * self.v)
+    def points_after(self, h: float) -> tuple[Array, Array]:
+        return self._on_points(self.x + h * self.v), self._on_points(self.v)
 
     def _on_points(self, of_nodes: Array) -> Array:
         b = self.collision

@@ -119,8 +119,8 @@ class ParticleBody(Body):
     def positions(self) -> Array:
         return self.x.copy()
 
-    def positions_after(self, h: float) -> Array:
-        return self.x + h * self.v
+    def points_after(self, h: float) -> tuple[Array, Array]:
+        return self.x + h * self.v, self.v
 
     def velocities(self) -> Array:
         return self.v.copy()

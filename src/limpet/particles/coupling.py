@@ -69,8 +69,9 @@ class CoupledParticles(Body):
     def velocities(self) -> Array:
         return np.concatenate([b.velocities() for b in self._bodies])
 
-    def positions_after(self, h: float) -> Array:
-        return np.concatenate([b.positions_after(h) for b in self._bodies])
+    def points_after(self, h: float) -> tuple[Array, Array]:
+        x, v = zip(*(b.points_after(h) for b in self._bodies))
+        return np.concatenate(x), np.concatenate(v)
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None

@@ -216,9 +216,10 @@ class RigidBody(Body):
         moved = self._free + self._mobility() @ total
         self.v, self.w = moved[:3], moved[3:]
 
-    def positions_after(self, h: float) -> Array:
+    def points_after(self, h: float) -> tuple[Array, Array]:
         centre, quaternion = self._pose_after(h)
-        return kernels.rotated(self.local, quaternion) + centre
+        arms = kernels.rotated(self.local, quaternion)
+        return arms + centre, kernels.point_velocities(self.v, self.w, arms)
 
     def _pose_after(self, h: float) -> tuple[Array, Array]:
         return kernels.advanced(self.centre, self.quaternion, self.v, self.w, h)

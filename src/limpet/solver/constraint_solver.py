@@ -93,7 +93,7 @@ class ConstraintSolver:
             if self._relinearise(bodies, h * force) > COUPLED and iterations < MAX_ITERATIONS:
                 free = self._free(bodies, h * applied)
                 continue
-            if self._recheck(bodies, sets, v, h) and retries < MAX_RETRIES:
+            if self._recheck(bodies, sets, h) and retries < MAX_RETRIES:
                 free, iterations, retries = self._free(bodies, h * applied), 0, retries + 1
                 continue
             return StepSolution(layout, result, multipliers, rates, force, memory.after(last))
@@ -114,12 +114,10 @@ class ConstraintSolver:
         pairs = zip(bodies, self.points.of_body)
         return max([body.relinearise(impulse[own]) for body, own in pairs])
 
-    def _recheck(
-        self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], v: Array, h: float
-    ) -> bool:
+    def _recheck(self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], h: float) -> bool:
         if not sets:
             return False
-        x = self.points.gather([body.positions_after(h) for body in bodies])
+        x, v = map(self.points.gather, zip(*(body.points_after(h) for body in bodies)))
         self.clock.lap("correct")
         again = False
         for constraints in sets:
