@@ -36,7 +36,7 @@ nitpick_ignore_regex = [
     ("py:class", r"ParticleMesh|Primitive|Motion|ParticleBody|RigidBody|Named|ParticleState"),
     ("py:class", r"limpet\.(model|dynamics|particles|contact|rigid|fem|pressure_field)\..+"),
     ("py:class", r"Pose|Field|FieldGeometry|QuadraturePoints|ContactSurface|ContactTable"),
-    ("py:class", r"Control|ParticleModel"),
+    ("py:class", r"Control|ParticleModel|SolverMemory|Surface|limpet\.geometry\..+"),
 ]
 
 html_theme = "furo"

@@ -240,9 +240,9 @@ def test_limited_and_held_laws_are_zero_at_their_solutions(seed):
     w, free, lower, upper = rng.uniform(0.5, 2.0), rng.normal(), -rng.random(), rng.random()
     lam = limited.solve_row(1.0 / w, free, 0.0, lower, upper)
     assert lower <= lam <= upper
-    phi, _, _ = limited.natural_map(1.0 / w, free + w * lam, lam, lower, upper)
+    phi, _, _ = limited.row_map(1.0 / w, free + w * lam, lam, lower, upper)
     assert phi == pytest.approx(0.0, abs=1e-14)
     a = rng.normal(size=(3, 3))
     block, u, start, out = a @ a.T + np.eye(3), rng.normal(size=3), rng.normal(size=3), np.empty(3)
-    held.solve_block(block, u, start, out)
+    held.solve_held(block, u, start, out)
     np.testing.assert_allclose(u + block @ (out - start), 0.0, atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -9,12 +10,12 @@ import pytest
 from manifold3d import Manifold
 
 import limpet as lp
-from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.find.trigger import groups
 from limpet.cavity.find.union_search import Fate, detect, seal_gaps
 from limpet.cavity.gas.ledger import AirLedger
-from limpet.cavity.mesh import volume
+from limpet.cavity.mesh import volume, volume_and_gradient
 from limpet.cavity.seal.boundary import SealBoundary
+from limpet.cavity.search import CavitySearch
 from limpet.engine.simulation import Simulation
 from limpet.geometry.bvh import build_tree
 from limpet.geometry.shape import RigidShape
@@ -107,21 +108,28 @@ def test_a_change_in_one_group_leaves_the_mesh_of_another_as_it_is(kit):
     aside = np.array([0.2, 0.0, 0.0])
     scene = kit.scene((cup, t), (block, u), (cup + aside, t), (block + aside, u))
     trees = [build_tree(scene.x[scene.part(b)], s.triangles) for b, s in enumerate(scene.surfaces)]
-    keeper = CavitySet(
+    search = CavitySearch(
         scene.surface, trees, np.array([1.0, 0.0, 1.0, 0.0]), S, SealBoundary.OUTER, 0.005, False,
-        lp.Atmosphere(), [None] * 4, lp.AirExchange(),
+        lp.Atmosphere(),
     )  # fmt: skip
-    elastic = np.zeros((4, 2))
-    book, remeshed = keeper.update(AirLedger(), scene.x, scene.contacts(), 0.0, 0.01, elastic)
+
+    def update(ledger, x):
+        contacts = scene.contacts(x)
+        book, remeshed = search.update(ledger, x, contacts, search.proximity(contacts, x))
+        areas = [volume_and_gradient(c.mesh, x)[1] for c in book.cavities]
+        measured = tuple(replace(c, gradient=g) for c, g in zip(book.cavities, areas))
+        return replace(book, cavities=measured), remeshed
+
+    book, remeshed = update(AirLedger(), scene.x)
     assert remeshed
     assert [c.id for c in book.cavities] == [0, 1]
-    same, remeshed = keeper.update(book, scene.x, scene.contacts(), 0.0, 0.01, elastic)
+    same, remeshed = update(book, scene.x)
     assert not remeshed
     x = scene.x.copy()
     second = x[scene.part(2)]
     rim = (second[:, 2] == 0.0) & (second[:, 0] > 0.2165)  # lift the outer edge on one side
     second[rim, 2] += 5e-4
-    after, remeshed = keeper.update(same, x, scene.contacts(x), 0.0, 0.01, elastic)
+    after, remeshed = update(same, x)
     assert remeshed
     assert after.cavities[0].mesh is book.cavities[0].mesh
     assert after.cavities[1].mesh is not book.cavities[1].mesh

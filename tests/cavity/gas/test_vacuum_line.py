@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from tests.engine.test_piston import DEPTH, OUTLINE, RECESS, SEALING, bell
 
 import limpet as lp
-from limpet.cavity.gas.network import HoseState, after, flow_from_cup
+from limpet.cavity.gas.network import GasNetwork, HoseState, Port
 from limpet.cavity.gas.vacuum_line import Flow, Hose, Pump, Regulator, Valve
 
 AIR = lp.Atmosphere()
@@ -162,9 +162,11 @@ def test_a_hose_keeps_the_books(line, end):
     """What the elimination says the cup loses is what the hose's own balance gains."""
     h, p = 0.01, 8e4
     hose = HoseState(9e4, 9e4 * line.volume / RT, end=end)
-    flow = flow_from_cup(line, hose, h, RT)
+    port = Port("cup", 0, -1, PUMP, line, Valve(), 1e4)
+    network = GasNetwork([port], lp.Atmosphere())
+    flow = network.flow_from_cup(0, [hose], h)
     drawn = 3e-9 if flow.target is not None else h * flow.out(p)
-    new = after(line, hose, flow.target or p, drawn, h, RT)
+    (new,) = network.advance([hose], {0: (flow.target or p, drawn)}, h)
     assert new.air == pytest.approx(new.pressure * line.volume / RT, rel=1e-12, abs=1e-30)
     scale = 1e-12 * (hose.air + abs(drawn) + abs(new.taken)) + 1e-30
     assert new.air - hose.air == pytest.approx(drawn - new.taken, abs=scale)
