@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet.contact.rows import contact_frames
-from limpet.dynamics.warm_start import WarmStart
-from limpet.solver.layout import SolverMemory
+from limpet.dynamics.warm_start import SolverMemory, WarmStart
 
 
 def frames(rng, k):

@@ -16,7 +16,6 @@ from limpet.model.settings import Settings
 from limpet.scenes.registry import load
 from limpet.solver.dense import DenseSystem
 from limpet.solver.gauss_seidel import GaussSeidelSettings, solve_by_sweeps
-from limpet.solver.linearised import linearise
 from limpet.solver.low_rank import LowRankSystem, _invert
 from limpet.solver.newton import NewtonSettings, solve_by_newton
 from limpet.solver.problem import FactoredDelassus
@@ -76,7 +75,7 @@ def test_a_newton_step_solves_the_linearised_laws(case, mu):
     p = redundant(*case, mu)
     low = LowRankSystem(p, p.w)
     lam = np.abs(np.random.default_rng(case[0]).normal(size=len(p.free)))
-    at = linearise(p, low.blocks, lam, low.velocities(lam))
+    at = low.linearise(lam)
     step = low.step(at)
     du = (p.w.dense() + np.diag(p.regularisation)) @ step
     for b in range(len(p.kind)):

@@ -14,7 +14,6 @@ from typing import Protocol
 
 import numpy as np
 
-from limpet.cavity.find.union_search import bottlenecks, seal_tractions
 from limpet.cavity.gas import law, regulated
 from limpet.cavity.gas.exchange import AirExchange, exchange_air
 from limpet.cavity.gas.ledger import AirLedger, Cavity
@@ -22,7 +21,12 @@ from limpet.cavity.gas.limit import ConstantLimit, Seal
 from limpet.cavity.gas.network import GasNetwork, HoseState, PortFlow
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh, volume_and_gradient
-from limpet.cavity.seal.leak_paths import vertex_areas, vertex_loads
+from limpet.cavity.seal.leak_paths import (
+    bottlenecks,
+    seal_tractions,
+    vertex_areas,
+    vertex_loads,
+)
 from limpet.cavity.seal.proximity import VertexProximity
 from limpet.cavity.search import CavitySearch
 from limpet.contact.contacts import Contacts
@@ -38,7 +42,6 @@ class ContactSource(Protocol):
 
     contacts: Contacts  # that the step was solved for
 
-    @property
     def normal_forces(self) -> Array:
         """(k,) [N] of them."""
         ...
@@ -65,7 +68,9 @@ class CavitySet(ConstraintSet):
         self._atmosphere = search.atmosphere
         self.ledger = AirLedger()
         self._trial, self.remeshed = self.ledger, False
-        self._reports: tuple[CavityReport, ...] = ()
+        self.reports: tuple[CavityReport, ...] = ()  # of the last step
+        self.sensors: dict[str, VacuumSensorReport] = {}  # of each vacuum line, by body
+        self.air_error = 0.0  # relative error of the air mass balance
 
     def update(self, now: StepContext) -> None:
         self._now = now
@@ -100,7 +105,11 @@ class CavitySet(ConstraintSet):
 
     def accept(self, multipliers: Array, rates: Array) -> None:
         pressures = multipliers + self._atmosphere.pressure
-        self.ledger, self._reports = self.close(self._trial, pressures, rates, self._now.h)
+        h = self._now.h
+        self.ledger, self.reports = self.close(self._trial, pressures, rates, h)
+        self.air_error = self.ledger.error
+        if self.ledger.hoses:
+            self.sensors = self._network.sensors(self.ledger.hoses, h)
 
     def trial(
         self, book: AirLedger, x: Array, contacts: Contacts, time: float, h: float, control: Control
@@ -122,13 +131,11 @@ class CavitySet(ConstraintSet):
         seals = [Seal(gap, 0.0, 0.0) for gap, _ in paths]
         if self._needs_tractions:
             seals = self._seals(measured, seals, book.load, x, near)
-        if len(book.hoses) != len(self._network.ports):  # they begin full of air
-            hoses = self._network.at_ambient()
-            book = replace(book, hoses=hoses, created=book.created + sum(n.air for n in hoses))
-        book = replace(
-            book, hoses=self._network.with_source_flow(book.hoses, time + h, control.vacuum)
-        )
-        port = self._network.port_of([(c.id, c.mesh, c.volume) for c in measured])
+        port: dict[int, int] = {}
+        if self._network.ports:
+            hoses, created = self._network.begin(book.hoses, time + h, control.vacuum)
+            book = replace(book, hoses=hoses, created=book.created + created)
+            port = self._network.port_of([(c.id, c.mesh, c.volume) for c in measured])
         fed = tuple(
             self._with_exchange(c, seal, time, h, book.hoses, port.get(c.id), control.leak)
             for c, seal in zip(measured, seals)
@@ -164,7 +171,7 @@ class CavitySet(ConstraintSet):
                     bottleneck=c.bottleneck, area=self._search.area(c),
                 )
             )  # fmt: skip
-        hoses = self._network.advance(book.hoses, drawn, h)
+        hoses = self._network.advance(book.hoses, drawn, h) if book.hoses else ()
         book = replace(
             book, cavities=tuple(cavities), vented=book.vented + vented, load=self._load(),
             hoses=hoses,
@@ -179,16 +186,8 @@ class CavitySet(ConstraintSet):
         return vertex_loads(
             surface.offset[c.surface_a], c.vertices_a, c.weights_a,
             surface.offset[c.surface_b], c.vertices_b, c.weights_b,
-            self._contacts.normal_forces, len(surface.body),
+            self._contacts.normal_forces(), len(surface.body),
         )  # fmt: skip
-
-    def report(self) -> tuple[CavityReport, ...]:
-        """All cavities at the end of the last step."""
-        return self._reports
-
-    def sensors(self) -> dict[str, VacuumSensorReport]:
-        """What the sensor of each vacuum line reads after the last step."""
-        return self._network.sensors(self.ledger.hoses, self._now.h)
 
     def get_state(self) -> dict[str, object]:
         return {"ledger": self.ledger}
@@ -197,7 +196,7 @@ class CavitySet(ConstraintSet):
         ledger = state["ledger"]
         assert isinstance(ledger, AirLedger)
         self.ledger = self._trial = ledger
-        self._reports = ()
+        self.reports = ()
 
     def _seals(
         self, cavities: Sequence[Cavity], seals: Sequence[Seal], load: Array, x: Array,
@@ -241,11 +240,11 @@ class CavitySet(ConstraintSet):
         exchange, flow = self._exchange(c.mesh, leak), None
         if port is not None:
             g = exchange.conductance_at(seal.traction)
-            least = -c.air / h  # a constant rate cannot take more than there is
+            least = -c.gas.amount / h  # a constant rate cannot take more than there is
             leaks = Flow(a=max(exchange.leak, least) + g * self._atmosphere.pressure, b=g)
             flow = PortFlow(port, self._network.flow_from_cup(port, hoses, h), leaks)
             exchange = replace(exchange, leak=0.0, conductance=0.0)
-        room = c.gas.volume_at(c.pressure) if c.pressure > 0.0 and c.air > 0.0 else c.volume
+        room = c.gas.volume_at(c.pressure) if c.pressure > 0.0 and c.gas.amount > 0.0 else c.volume
         result = exchange_air(
             exchange, c.gas, c.stored, room, seal.traction, self._atmosphere, time + h, h
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from limpet.cavity.find.classifier_search import detect_recesses
 from limpet.cavity.find.trigger import changed_groups, contact_pattern, differ, groups
-from limpet.cavity.find.union_search import bottlenecks, detect
+from limpet.cavity.find.union_search import detect
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.transfer import transfer_air
@@ -23,6 +23,7 @@ from limpet.cavity.seal.boundary import (
 )
 from limpet.cavity.seal.drained import without_drained
 from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
+from limpet.cavity.seal.leak_paths import bottlenecks
 from limpet.cavity.seal.proximity import TOUCHING, VertexProximity, vertex_proximity
 from limpet.contact.contacts import Contacts
 from limpet.geometry.bvh import Tree

@@ -20,6 +20,7 @@ from limpet.contact.detect import closing_speeds, detect, refit_trees
 from limpet.contact.edges import kept_rows
 from limpet.contact.rows import contact_forces, contact_frames, contact_rows, opening_speeds
 from limpet.dynamics.constraint_set import DATA, ConstraintSet, RowBlock, StepContext
+from limpet.linalg.rows import Rows
 
 Array = np.ndarray
 
@@ -27,6 +28,7 @@ OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detec
 CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
 NEAR = 3e-5  # [m] contacts predicted to come this near are solved for from the start
 CLOSED = 1e-13  # [m] of overlap in the linear prediction that is round-off
+NO_CONTACTS = Contacts.none()
 
 
 class ContactSet(ConstraintSet):
@@ -66,17 +68,20 @@ class ContactSet(ConstraintSet):
 
     def update(self, now: StepContext) -> None:
         self._now, self._searched = now, 0.0
-        known = self.filtered(self.near(now))
-        self._known = known.with_more(self.still_crossing(self._edges, now.x))
+        self._known = self.filtered(self.near(now))
+        if len(self._edges.gap):
+            self._known = self._known.with_more(self.still_crossing(self._edges, now.x))
         self._active = self.predicted(self._known, now.v, now.h)
 
     def rows(self) -> RowBlock:
         c = self.contacts = self._known if self._active.all() else self._known.take(self._active)
-        k = len(c)
+        k = len(c.gap)
         self._frames = contact_frames(c.normal)
-        jacobian = contact_rows(
-            self._first[c.surface_a], c.vertices_a, c.weights_a,
-            self._first[c.surface_b], c.vertices_b, c.weights_b, self._frames,
+        jacobian = Rows(
+            *contact_rows(
+                self._first[c.surface_a], c.vertices_a, c.weights_a,
+                self._first[c.surface_b], c.vertices_b, c.weights_b, self._frames,
+            )
         )  # fmt: skip
         bias, data = np.zeros(3 * k), np.zeros((k, DATA))
         bias[::3] = c.gap / self._now.h  # P eq 4 decides on gap/h + H v
@@ -101,7 +106,7 @@ class ContactSet(ConstraintSet):
         moved = 2.0 * float(np.linalg.norm(x_after - now.x, axis=1).max())
         missed = moved > self._searched and self._missed(known, after)
         crossed = self._crossed(known, after, now.x)
-        if not (missed or len(crossed)):
+        if not (missed or len(crossed.gap)):
             return False
         known = known.with_more(crossed)
         if missed:  # something came from afar: look further
@@ -113,11 +118,10 @@ class ContactSet(ConstraintSet):
 
     def accept(self, multipliers: Array, rates: Array) -> None:
         self._multipliers = multipliers
-        pressed = (self.normal_forces > 0.0) & (self.contacts.kind == EDGE_EDGE)
-        self._edges = self.contacts.take(pressed)
+        pressed = (multipliers[::3] > 0.0) & (self.contacts.kind == EDGE_EDGE)
+        self._edges = self.contacts.take(pressed) if pressed.any() else NO_CONTACTS
         self._near = self._ahead
 
-    @property
     def normal_forces(self) -> Array:
         """(k,) [N] of `contacts`."""
         return self._multipliers[::3]
@@ -126,10 +130,13 @@ class ContactSet(ConstraintSet):
         """(k, 3) [N] of `contacts`, on their first surfaces."""
         return contact_forces(self._frames, self._multipliers)
 
-    def max_penetration(self) -> float:
-        """[m] >= 0, now."""
-        near = self._near
-        return max(0.0, -float(near.gap.min())) if near is not None and len(near) else 0.0
+    def report(self) -> tuple[int, int, float]:
+        """Contacts that the last step was solved for, those that carry a force, and the largest
+        penetration [m] now.
+        """
+        gap = self.contacts.gap if self._near is None else self._near.gap
+        deepest = max(0.0, -float(gap.min(initial=0.0)))
+        return len(self.contacts.gap), int((self._multipliers[::3] > 0.0).sum()), deepest
 
     def get_state(self) -> dict[str, object]:
         return {"near": self._near, "edges": self._edges}
@@ -165,14 +172,14 @@ class ContactSet(ConstraintSet):
     def predicted(self, contacts: Contacts, v: Array, h: float) -> Array:
         """(k,) bool: whether a contact touches within h, or nearly, if the velocities stay."""
         if self._use_all:
-            return np.ones(len(contacts), bool)
+            return np.ones(len(contacts.gap), bool)
         return ~(np.minimum(contacts.gap, self._gaps_after(contacts, v, h)) >= NEAR)  # nor a NaN
 
     def violated(self, contacts: Contacts, active: Array, v: Array, h: float) -> Array:
         """(k,) bool: inactive contacts that are to join, as one of them would close with v."""
         gaps = self._gaps_after(contacts, v, h)
         if not np.any(gaps[~active] < -CLOSED):
-            return np.zeros(len(contacts), bool)
+            return np.zeros(len(contacts.gap), bool)
         return ~active & (gaps < NEAR)
 
     def _missed(self, known: Contacts, after: Contacts) -> bool:
@@ -184,9 +191,10 @@ class ContactSet(ConstraintSet):
 
     def _crossed(self, known: Contacts, after: Contacts, x: Array) -> Contacts:
         """Edges that came to cross within the step, as they meet after it, with their gap at x."""
-        deep = after.take((after.kind == EDGE_EDGE) & (after.gap < -CROSSING))
-        if len(deep) == 0:
-            return deep
+        crossing = (after.kind == EDGE_EDGE) & (after.gap < -CROSSING)
+        if not crossing.any():
+            return NO_CONTACTS
+        deep = after.take(crossing)
         new = deep.take(~deep.among(known))
         return replace(new, gap=self._opening(new, x))
 

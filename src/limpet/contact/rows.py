@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from limpet.linalg.rows import Rows
-
 Array = np.ndarray
 
 
@@ -37,19 +35,16 @@ def contact_forces(frames: Array, multipliers: Array) -> Array:
     return np.einsum("ka,kai->ki", multipliers.reshape(-1, 3), frames)
 
 
+@njit(cache=True)
 def contact_rows(
     first_a: Array, vertices_a: Array, weights_a: Array,
     first_b: Array, vertices_b: Array, weights_b: Array, frames: Array,
-) -> Rows:  # fmt: skip
-    """3 k rows: the velocity of a contact's point on a less that of its point on b, by axis.
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """3 k rows (start, point, vector): the velocity of a contact's point on a less that of its
+    point on b, by axis.
 
     vertices and weights (k, m): the points that carry each side, counted from first (k,).
     """
-    return Rows(*_rows(first_a, vertices_a, weights_a, first_b, vertices_b, weights_b, frames))
-
-
-@njit(cache=True)
-def _rows(first_a, vertices_a, weights_a, first_b, vertices_b, weights_b, frames):
     k, m = weights_a.shape
     start = np.zeros(3 * k + 1, np.int32)
     point = np.empty(6 * m * k, np.int32)

@@ -19,7 +19,7 @@ State = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
-class BodyReport:
+class OwnSolve:
     """What a body that solves constraints of its own says of the last step."""
 
     rows: int
@@ -28,7 +28,17 @@ class BodyReport:
     sweeps: int
     converged: bool
     max_penetration: float  # [m] >= 0
-    residual: float  # [m/s] largest velocity change of the last sweep
+
+
+@dataclass(frozen=True)
+class BodyReport:
+    """What a body says of the last step."""
+
+    # (6,) [N, N m] that each prescribed motion or fixture exerted, by name
+    wrenches: Mapping[str, Array]
+    # [N] change of momentum less all forces, at worst; NaN: it diverged; None: not known
+    momentum_residual: float | None
+    own: OwnSolve | None = None
 
 
 class Body(ABC):
@@ -43,6 +53,7 @@ class Body(ABC):
     mass_damping: float = 0.0  # [1/s] drag on its momentum
     movable: bool  # impulses change its velocity
     deformable: bool  # its surfaces change their shape
+    staggered: bool = False  # it has constraints of its own, and solves them in `relinearise`
     surfaces: Mapping[str, Surface]  # collision surfaces by name; their vertices are the points
     n_points: int
     n_dof: int  # generalised velocities: 3 a node, 6 of a rigid body, n of an articulated one
@@ -63,8 +74,8 @@ class Body(ABC):
     @abstractmethod
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
-    ) -> None:
-        """Integrate the velocity over h without constraints (P eq 1).
+    ) -> Array:
+        """Integrate the velocity over h without constraints (P eq 1): (n_points, 3) [m/s].
 
         applied (n_points, 3) [N]: forces of the user on the points.
         """
@@ -74,13 +85,16 @@ class Body(ABC):
         """H A^-1 H^T of rows over its points (P eq 7, 10): parts B S B^T with their row numbers."""
 
     @abstractmethod
-    def apply_impulse(self, impulse: Array) -> None:
-        """v <- free velocity + A^-1 J^T impulse; impulse (n_points, 3) [N s] (P eq 3)."""
+    def apply_impulse(self, impulse: Array) -> Array:
+        """v <- free velocity + A^-1 J^T impulse (P eq 3): (n_points, 3) [m/s].
+
+        impulse (n_points, 3) [N s].
+        """
 
     def relinearise(self, impulse: Array) -> float:
         """Staggered coupling: solve what the body holds inside under the impulses of the others.
 
-        Returns how much the velocities of loaded points changed [m/s]; 0.0: the body is linear.
+        Returns how much the velocities of loaded points changed [m/s]. Only if `staggered`.
         """
         return 0.0
 
@@ -93,15 +107,8 @@ class Body(ABC):
         """x <- x + h v."""
 
     @abstractmethod
-    def wrenches(self, h: float) -> Mapping[str, Array]:
-        """(6,) [N, N m] that each prescribed motion or fixture exerted over the step, by name."""
-
-    @abstractmethod
-    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float | None:
-        """[N] change of momentum less all forces, at worst; force (n_points, 3) of constraints.
-
-        NaN if the body diverged; None if the body does not know its inner forces.
-        """
+    def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
+        """Of the step that was just made; force (n_points, 3) [N] of constraints and user."""
 
     def elastic_energy(self) -> float:
         """[J], zero at rest."""
@@ -132,10 +139,6 @@ class Body(ABC):
     def grip(self, point: int) -> tuple[Array, Array]:
         """The points that a force on one of them acts on, and their shares of it."""
         return np.array([point]), np.ones(1)
-
-    def report(self) -> BodyReport | None:
-        """None: the body has no constraints of its own."""
-        return None
 
     @abstractmethod
     def get_state(self) -> dict[str, Array]:
@@ -181,7 +184,7 @@ class Carrier(Protocol):
         ...
 
 
-def momentum_balance(
+def momentum_residual(
     body: Body, before: Array, after: Array, wrench: Array, h: float, gravity: Array, force: Array
 ) -> float:
     """[N] of one body: (after - before)/h + drag - weight - forces - wrench, at worst."""

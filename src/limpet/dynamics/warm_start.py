@@ -7,10 +7,13 @@ fifth of the Newton iterations of a cup that is pulled, and a third of a bunny's
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numba import njit
+
+from limpet.dynamics.constraint_set import RowBlock
 
 Array = np.ndarray
 
@@ -68,3 +71,45 @@ def _in_world(p: Array, frames: Array) -> Array:
         for i in range(3):
             out[c, i] = p[c, 0] * f[0, i] + p[c, 1] * f[1, i] + p[c, 2] * f[2, i]
     return out
+
+
+@dataclass(frozen=True)
+class SolverMemory:
+    """What the solver knows from the last step: multipliers by set, and what it took."""
+
+    sets: Mapping[str, WarmStart] = field(default_factory=dict)
+    level: int = 0  # which continuation factor led Newton to the end
+
+    def recall(self, blocks: Mapping[str, RowBlock]) -> Array:
+        """(s,) a guess of the multipliers of some sets' rows."""
+        parts = [np.zeros(0)]
+        for name, block in blocks.items():
+            known = self.sets.get(name)
+            if known is None:
+                parts.append(np.zeros(len(block.bias)))
+            else:
+                parts.append(known.recall(block.keys, block.frames).ravel())
+        return np.concatenate(parts)
+
+    @staticmethod
+    def of(
+        blocks: Mapping[str, RowBlock], part: Mapping[str, slice], multipliers: Array, level: int
+    ) -> SolverMemory:
+        """part: the rows of each set."""
+        sets = {}
+        for name, block in blocks.items():
+            own = multipliers[part[name]].reshape(-1, 1 if block.frames is None else 3)
+            sets[name] = WarmStart.of(block.keys, own, block.frames)
+        return SolverMemory(sets, level)
+
+    def after(self, last: SolverMemory) -> SolverMemory:
+        """What a step found that began with `last`: with how it changed in it.
+
+        Where Newton had to be led, the load's division is hardly unique and wanders: nothing to
+        extrapolate from.
+        """
+        if self.level > 0:
+            return self
+        none = WarmStart.none()
+        sets = {name: known.after(last.sets.get(name, none)) for name, known in self.sets.items()}
+        return SolverMemory(sets, self.level)

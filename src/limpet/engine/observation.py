@@ -11,7 +11,7 @@ from limpet.cavity.gas.ledger import Cavity
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.contact.contacts import Contacts
-from limpet.dynamics.body import BodyReport
+from limpet.dynamics.body import OwnSolve
 from limpet.dynamics.constraint_set import StepContext
 from limpet.model.factory import SimulationModel
 from limpet.model.world import World
@@ -106,7 +106,7 @@ def section_frame(simulation: Simulation, label: str) -> SectionFrame:
     )  # fmt: skip
 
 
-def with_body_report(report: StepReport, own: BodyReport) -> StepReport:
+def with_own_solve(report: StepReport, own: OwnSolve) -> StepReport:
     """A step's report, with what a body that solves constraints of its own did."""
     return replace(
         report, rows=report.rows + own.rows, contacts=report.contacts + own.contacts,

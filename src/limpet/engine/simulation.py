@@ -13,6 +13,7 @@ from threadpoolctl import ThreadpoolController
 from limpet.clock import Clock
 from limpet.dynamics.body import Body
 from limpet.dynamics.constraint_set import Control, StepContext
+from limpet.dynamics.warm_start import SolverMemory
 from limpet.engine import observation, state_file
 from limpet.engine.observation import Snapshot
 from limpet.engine.state import State
@@ -23,7 +24,6 @@ from limpet.model.settings import Settings
 from limpet.model.world import World
 from limpet.report import SectionFrame, StepReport
 from limpet.solver.constraint_solver import StepSolution
-from limpet.solver.layout import SolverMemory
 
 Array = np.ndarray
 
@@ -42,6 +42,7 @@ class Simulation:
         self.control = Control(np.zeros((len(self.model.points), 3)))
         self.memory = SolverMemory()
         self.steps, self.time = 0, 0.0
+        self._points: tuple[Array, Array] | None = None  # positions and velocities, if known
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
     def run(self, duration: float) -> Iterator[StepReport]:
@@ -63,60 +64,66 @@ class Simulation:
         model, clock = self.model, self._clock
         clock.start()
         now = self._context()
+        free = []
         for body, own in zip(model.bodies, model.points.of_body):  # eq 1
             applied = now.control.applied[own]
-            body.compute_free_velocity(now.h, self.world.gravity, now.time, applied)
-            clock.lap("free")
+            free.append(body.compute_free_velocity(now.h, self.world.gravity, now.time, applied))
+        clock.lap("free")
         for constraints in model.sets:  # contacts (3.1), patches, cavities (4, eq 15), joints
             constraints.update(now)
             clock.lap(constraints.phase)
-        solution = model.solver.solve(model.bodies, model.sets, now, self.memory)  # eq 3 to 14
+        v = model.points.gather(free)
+        solution = model.solver.solve(model.bodies, model.sets, now, v, self.memory)  # eq 3 to 14
         for body in model.bodies:
             body.advance(now.h)
         for constraints in model.sets:
-            constraints.accept(*solution.of(constraints))
-        self.memory, self.steps = solution.memory, now.step + 1
+            constraints.accept(*solution.parts[constraints.name])
+        self.memory, self._points, self.steps = solution.memory, solution.after, now.step + 1
         self.time = self.steps * now.h
         clock.lap("correct")
         return self._report(solution)
 
     def _context(self) -> StepContext:
-        points, bodies = self.model.points, self.model.bodies
-        x = points.gather([b.positions() for b in bodies])
-        v = points.gather([b.velocities() for b in bodies])
+        x, v = self._points or self._gather()
         return StepContext(self.steps, self.time, self.h, x, v, self.control)
 
+    def _gather(self) -> tuple[Array, Array]:
+        """(N, 3) positions and velocities of all points."""
+        points, bodies = self.model.points, self.model.bodies
+        x = points.gather([b.positions() for b in bodies])
+        return x, points.gather([b.velocities() for b in bodies])
+
     def _report(self, solution: StepSolution) -> StepReport:
-        model, h, result = self.model, self.h, solution.result
-        residuals = [
-            body.momentum_residual(h, self.world.gravity, solution.force[own])
+        model, result = self.model, solution.result
+        bodies = [
+            body.report(self.h, self.world.gravity, solution.force[own])
             for body, own in zip(model.bodies, model.points.of_body)
         ]
-        known = [r for r in residuals if r is not None]
-        if not np.all(np.isfinite(known)):
+        residuals = [r.momentum_residual for r in bodies if r.momentum_residual is not None]
+        if not np.all(np.isfinite(residuals)):
             raise DivergedError(
                 f"step {self.steps} at {self.time:.4g} s: positions diverged (NaN or Inf); "
                 "lower the time step"
             )
+        wrenches = {name: w for r in bodies for name, w in r.wrenches.items()}
         contacts, cavities, patches = model.contacts, model.cavities, model.patches
-        wrenches = {n: w for body in model.bodies for n, w in body.wrenches(h).items()}
+        touching = contacts.report() if contacts else (0, 0, 0.0)
         report = StepReport(
             step=self.steps, time=self.time, phases=dict(self._clock.phases),
-            rows=len(result.multipliers), contacts=len(contacts.contacts) if contacts else 0,
-            active_contacts=int((contacts.normal_forces > 0.0).sum()) if contacts else 0,
+            rows=len(result.multipliers), contacts=touching[0], active_contacts=touching[1],
             residual=result.residual, converged=result.converged, iterations=result.iterations,
-            sweeps=result.sweeps, max_penetration=contacts.max_penetration() if contacts else 0.0,
-            cavities=cavities.report() if cavities else (),
+            sweeps=result.sweeps, max_penetration=touching[2],
+            cavities=cavities.reports if cavities else (),
             reactions={m.name: wrenches[m.name] for m in model.members if m.name in wrenches},
-            momentum_residual=max(known, default=None),
-            air_error=cavities.ledger.error if cavities else 0.0,
+            momentum_residual=max(residuals, default=None),
+            air_error=cavities.air_error if cavities else 0.0,
             remeshed=cavities.remeshed if cavities else False,
-            probes=self.probes(), vacuum_sensors=cavities.sensors() if cavities else {},
+            probes=self.probes() if self.world.probes else {},
+            vacuum_sensors=cavities.sensors if cavities else {},
             patches=patches.report() if patches else (),
         )  # fmt: skip
-        for body in model.bodies:
-            if (own := body.report()) is not None:
-                report = observation.with_body_report(report, own)
+        for r in bodies:
+            report = report if r.own is None else observation.with_own_solve(report, r.own)
         return report
 
     # What a user changes while it runs
@@ -240,6 +247,7 @@ class Simulation:
     def set_state(self, state: State) -> None:
         """Go back to a state of the same world at the same time step."""
         state.restore(self.model, self.h)
+        self._points = None
         self.steps, self.time = state.step, state.step * self.h
         self.memory, self.control = state.memory, state.control
 

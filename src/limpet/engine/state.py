@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.dynamics.constraint_set import Control
+from limpet.dynamics.warm_start import SolverMemory
 from limpet.errors import LimpetError
 from limpet.model.factory import SimulationModel
-from limpet.solver.layout import SolverMemory
 
 Array = np.ndarray
 

@@ -24,10 +24,9 @@ from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh
 from limpet.contact.contacts import Contacts
 from limpet.dynamics.constraint_set import Control
-from limpet.dynamics.warm_start import WarmStart
+from limpet.dynamics.warm_start import SolverMemory, WarmStart
 from limpet.engine.state import State
 from limpet.errors import LimpetError
-from limpet.solver.layout import SolverMemory
 
 FORMAT = "limpet state"
 VERSION = 1

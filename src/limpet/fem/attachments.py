@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.dynamics.body import Body, Carrier
+from limpet.dynamics.body import Body, BodyReport, Carrier
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import Array
 from limpet.linalg.reduced_compliance import ReducedCompliance
@@ -104,7 +104,7 @@ class AttachedBodies(Body):
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
-    ) -> None:
+    ) -> Array:
         """Of every member alone, carriers first; then of all together."""
         for i in sorted(range(len(self._members)), key=lambda i: i in self._soft):
             self._members[i].compute_free_velocity(h, gravity, time)
@@ -120,7 +120,8 @@ class AttachedBodies(Body):
         self._free = np.concatenate([np.zeros(0), *free])
         self._move(self._mobility @ self._condensed_load)
         if applied is not None and applied.any():
-            self.apply_impulse(h * applied)
+            return self.apply_impulse(h * applied)
+        return self.velocities()
 
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         """Of the soft bodies with their attached nodes at rest, and what the carriers add."""
@@ -138,7 +139,7 @@ class AttachedBodies(Body):
         start = self._size * np.arange(n + 1, dtype=np.int32)
         return [*parts, (np.arange(n), ReducedCompliance(start, column, b.ravel(), self._mobility))]
 
-    def apply_impulse(self, impulse: Array) -> None:
+    def apply_impulse(self, impulse: Array) -> Array:
         """Every member alone; then the carriers move, and the soft bodies follow."""
         for i, member in enumerate(self._members):
             member.apply_impulse(impulse[self._part(i)])
@@ -157,6 +158,7 @@ class AttachedBodies(Body):
             if not carrier.movable:  # its motion or fixture bears it
                 self._members[i].apply_impulse(out[self._part(i)])
         self._internal = out - impulse
+        return self.velocities()
 
     def _move(self, change: Array) -> None:
         """Change the carriers' free velocities; the soft bodies follow."""
@@ -169,16 +171,12 @@ class AttachedBodies(Body):
         for member in self._members:
             member.advance(h)
 
-    def wrenches(self, h: float) -> Mapping[str, Array]:
-        return {name: w for m in self._members for name, w in m.wrenches(h).items()}
-
-    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float:
+    def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
         total = force + self._internal / h
-        each = (
-            m.momentum_residual(h, gravity, total[self._part(i)])
-            for i, m in enumerate(self._members)
-        )
-        return float(np.max([r for r in each if r is not None]))  # a NaN stays
+        each = [m.report(h, gravity, total[self._part(i)]) for i, m in enumerate(self._members)]
+        wrenches = {name: w for r in each for name, w in r.wrenches.items()}
+        known = [r.momentum_residual for r in each if r.momentum_residual is not None]
+        return BodyReport(wrenches, float(np.max(known)))  # a NaN stays
 
     def elastic_energy(self) -> float:
         return sum(m.elastic_energy() for m in self._members)

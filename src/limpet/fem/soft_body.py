@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from limpet.dynamics.body import Body, Carrier, momentum_balance
+from limpet.dynamics.body import Body, BodyReport, Carrier, momentum_residual
 from limpet.dynamics.motion import Motion
 from limpet.errors import DivergedError, require_positive
 from limpet.fem.discretisation import Discretisation
@@ -148,7 +148,7 @@ class SoftBody(Body):
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
-    ) -> None:
+    ) -> Array:
         d, self._momentum_before = self.fem, self.momentum()
         ahead = self.x + h * self.v  # about where the step ends
         if self._tangent is not None and self._tangent.serves(ahead, self.p, h):
@@ -174,7 +174,8 @@ class SoftBody(Body):
         self._right, self._unmet = right, np.zeros_like(right)
         self._take(self._free)
         if applied is not None and applied.any():
-            self.apply_impulse(h * applied)
+            return self.apply_impulse(h * applied)
+        return self.velocities()
 
     def _solve_with_modes(self, right: Array) -> Array:
         """A^-1 of a right-hand side, and with it the constraint modes and the condensed mass."""
@@ -256,7 +257,7 @@ class SoftBody(Body):
         b_rows = sparse_rows(rows.start, rows.point, rows.vector, place, extra_column)
         return [(np.arange(len(rows)), ReducedCompliance(*b_rows, by_vertex))]
 
-    def apply_impulse(self, impulse: Array) -> None:
+    def apply_impulse(self, impulse: Array) -> Array:
         b = self.collision
         on_nodes = np.zeros_like(self.v)
         spread(b.start, b.nodes, b.weights, impulse, on_nodes)
@@ -266,6 +267,7 @@ class SoftBody(Body):
             self._take(self._free + self.tangent.solve(self._unmet))
         else:
             self._take(self._free)
+        return self.velocities()
 
     def rows_times(self, rows: Rows) -> Array:
         """(r, m) over the modes."""
@@ -327,12 +329,10 @@ class SoftBody(Body):
         moment = np.cross(x - x.mean(axis=0), force).sum(axis=0)
         return np.concatenate([force.sum(axis=0), moment])
 
-    def wrenches(self, h: float) -> Mapping[str, Array]:
-        return {} if self.motion is None else {self.name: self.reaction(h)}
-
-    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float:
+    def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
         after, wrench = self.momentum(), self.reaction(h)
-        return momentum_balance(self, self._momentum_before, after, wrench, h, gravity, force)
+        left = momentum_residual(self, self._momentum_before, after, wrench, h, gravity, force)
+        return BodyReport({} if self.motion is None else {self.name: wrench}, left)
 
     def get_state(self) -> dict[str, Array]:
         made = self._tangent

@@ -8,6 +8,7 @@ of scalars, so that the numeric work is small dense products.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -58,7 +59,7 @@ class SymbolicFactor:
     height: Array  # (len(pattern.rows),) int32, rows and
     width: Array  # columns of the block
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of unknowns."""
         return int(self.offset[-1])

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
-from limpet.dynamics.body import Body, momentum_balance
+from limpet.dynamics.body import Body, BodyReport, momentum_residual
 from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, MeshError, require_positive
 from limpet.geometry.surface import Surface, bare_surface, surface_topology
@@ -142,7 +142,7 @@ class ParticleBody(Body):
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
-    ) -> None:
+    ) -> Array:
         if h > self.stable_step():
             raise LimpetError(
                 f"time step h = {h:g} s: explicit body '{self.name}' is stable up to "
@@ -159,6 +159,7 @@ class ParticleBody(Body):
         self._impulse = np.zeros_like(v)
         if applied is not None and applied.any():
             self.apply_impulse(h * applied)
+        return self.v
 
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         touched = np.unique(rows.point)
@@ -169,9 +170,10 @@ class ParticleBody(Body):
         s = np.diag(np.repeat(self.mobility[touched], 3))
         return [(np.arange(len(rows)), ReducedCompliance(*b, s))]
 
-    def apply_impulse(self, impulse: Array) -> None:
+    def apply_impulse(self, impulse: Array) -> Array:
         self._impulse = impulse
         self.v = self._free + self.mobility[:, None] * impulse
+        return self.v
 
     def set_velocity(self, v: Array, impulse: Array | None) -> None:
         """After `apply_impulse`: the velocities (n, 3); `impulse` if its drive is to know."""
@@ -218,15 +220,14 @@ class ParticleBody(Body):
         moment = np.cross(self.x - centre, unmet).sum(axis=0)
         return np.concatenate([unmet.sum(axis=0), moment]) / h
 
-    def wrenches(self, h: float) -> Mapping[str, Array]:
-        return {self.name: self.reaction(h)} if len(self.driven) else {}
-
-    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float | None:
-        """Its prescribed motion is what is left over, and is known only without constraints."""
+    def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
+        """The reaction of prescribed nodes is what is left of the momentum balance, so no residual
+        is known then.
+        """
         if len(self.driven):
-            return None
-        before, after = self.node_mass @ self._before, self.momentum()
-        return momentum_balance(self, before, after, np.zeros(6), h, gravity, force)
+            return BodyReport({self.name: self.reaction(h)}, None)
+        before, after, none = self.node_mass @ self._before, self.momentum(), np.zeros(6)
+        return BodyReport({}, momentum_residual(self, before, after, none, h, gravity, force))
 
     def get_state(self) -> dict[str, Array]:
         return {"x": self.x.copy(), "v": self.v.copy()}

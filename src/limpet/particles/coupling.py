@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from limpet.clock import Clock
-from limpet.dynamics.body import Body, BodyReport
+from limpet.dynamics.body import Body, BodyReport, OwnSolve
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
 from limpet.particles.body import ParticleBody
@@ -33,6 +33,7 @@ class CoupledParticles(Body):
 
     name = "particles"
     deformable = movable = True
+    staggered = True
 
     def __init__(self, system: ParticleSystem, clock: Clock, alone: bool) -> None:
         """alone: there are no other bodies in the world."""
@@ -75,7 +76,7 @@ class CoupledParticles(Body):
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
-    ) -> None:
+    ) -> Array:
         """Free velocities and first sweeps, under the forces that the sets are expected to exert:
         those of the last step.
         """
@@ -86,7 +87,7 @@ class CoupledParticles(Body):
         if not self._alone:
             self.system.free(self._now)
             self._sweep(h * force)
-            self.apply_impulse(h * self._applied)
+        return self.apply_impulse(h * self._applied)
 
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         parts = []
@@ -97,10 +98,11 @@ class CoupledParticles(Body):
                     parts += [(index[at], part) for at, part in body.compliance(own)]
         return parts
 
-    def apply_impulse(self, impulse: Array) -> None:
-        if not self._alone:
-            for body, own in zip(self._bodies, self._parts):
-                body.apply_impulse(impulse[own])
+    def apply_impulse(self, impulse: Array) -> Array:
+        if self._alone:
+            return self.velocities()
+        pairs = zip(self._bodies, self._parts)
+        return np.concatenate([body.apply_impulse(impulse[own]) for body, own in pairs])
 
     def relinearise(self, impulse: Array) -> float:
         if self._alone:
@@ -133,21 +135,14 @@ class CoupledParticles(Body):
             self._others = self._impulse / h - self._applied
         self._report = self.system.finish(self._now)
 
-    def wrenches(self, h: float) -> Mapping[str, Array]:
-        return {name: w for b in self._bodies for name, w in b.wrenches(h).items()}
-
-    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float | None:
-        """The impulses inside are not summed up: None."""
-        return None
-
-    def report(self) -> BodyReport | None:
+    def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
+        """The impulses inside are not summed up, so no momentum residual is known."""
         r = self._report
-        if r is None:
-            return None
-        return BodyReport(
-            r.rows, r.contacts, r.active_contacts, r.sweeps, r.converged, r.max_penetration,
-            r.residual,
-        )  # fmt: skip
+        assert r is not None, "advance comes first"
+        own = OwnSolve(
+            r.rows, r.contacts, r.active_contacts, r.sweeps, r.converged, r.max_penetration
+        )
+        return BodyReport(r.reactions, None, own)
 
     def get_state(self) -> dict[str, Array]:
         return {"others": self._others.copy(), **self.system.get_state()}

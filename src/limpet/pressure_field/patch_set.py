@@ -14,6 +14,7 @@ import numpy as np
 from limpet.contact import law
 from limpet.contact.rows import contact_forces, contact_frames, contact_rows
 from limpet.dynamics.constraint_set import DATA, ConstraintSet, RowBlock, StepContext
+from limpet.linalg.rows import Rows
 from limpet.pressure_field.patches import FieldPair, QuadraturePoints, find_patches
 from limpet.pressure_field.surface import ContactSurface, Pose
 from limpet.pressure_field.wrench import area
@@ -76,10 +77,8 @@ class PatchSet(ConstraintSet):
         if m == 0:
             return RowBlock.none()
         self._frames = contact_frames(p.normal)
-        jacobian = contact_rows(
-            *self._on_markers(p.surface_a, p.point), *self._on_markers(p.surface_b, p.point),
-            self._frames,
-        )  # fmt: skip
+        on_a, on_b = (self._on_markers(side, p.point) for side in (p.surface_a, p.surface_b))
+        jacobian = Rows(*contact_rows(*on_a, *on_b, self._frames))
         bias, compliance, data = np.zeros(3 * m), np.zeros(3 * m), np.zeros((m, DATA))
         approach, compliance[::3] = p.contact_law_terms(self._h)
         bias[::3] = -approach

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from limpet.dynamics.body import Body, momentum_balance
+from limpet.dynamics.body import Body, BodyReport, momentum_residual
 from limpet.dynamics.motion import Motion
 from limpet.errors import MeshError, require_positive
 from limpet.geometry.rotation import quaternion_matrix, rotation_vector
@@ -147,7 +147,7 @@ class RigidBody(Body):
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
-    ) -> None:
+    ) -> Array:
         self._momentum_before = self.momentum()
         if self.prescribed:
             free = np.zeros(6)
@@ -164,7 +164,8 @@ class RigidBody(Body):
         self._motion_impulse, self._free = self._needed, free
         self.v, self.w = free[:3], free[3:]
         if applied is not None and applied.any():
-            self.apply_impulse(h * applied)
+            return self.apply_impulse(h * applied)
+        return self.velocities()
 
     def mass_matrix(self) -> Array:
         """(6, 6) of its twist."""
@@ -189,8 +190,9 @@ class RigidBody(Body):
         """(6,) [N s, N m s] about its centre, of impulses (n_points, 3)."""
         return kernels.wrench_of(self.arms(), np.ascontiguousarray(impulse))
 
-    def apply_impulse(self, impulse: Array) -> None:
+    def apply_impulse(self, impulse: Array) -> Array:
         self.apply_wrench(self.generalised_impulse(impulse))
+        return self.velocities()
 
     def set_velocity(self, velocity: Array, total: Array | None = None) -> None:
         """After `apply_impulse`: the velocity (6,); `total` impulse if its motion is to know."""
@@ -240,12 +242,10 @@ class RigidBody(Body):
         """(6,) [N, N m] the wrench that its motion or fixture exerted over the last step."""
         return self._motion_impulse / h
 
-    def wrenches(self, h: float) -> Mapping[str, Array]:
-        return {} if self.motion is None else {self.name: self.reaction(h)}
-
-    def momentum_residual(self, h: float, gravity: Array, force: Array) -> float:
+    def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
         after, wrench = self.momentum(), self.reaction(h)
-        return momentum_balance(self, self._momentum_before, after, wrench, h, gravity, force)
+        left = momentum_residual(self, self._momentum_before, after, wrench, h, gravity, force)
+        return BodyReport({} if self.motion is None else {self.name: wrench}, left)
 
     def get_state(self) -> dict[str, Array]:
         return {k: getattr(self, k).copy() for k in ("centre", "quaternion", "v", "w")}

@@ -7,7 +7,7 @@ where they would go, so a step that turns out to lack rows is solved again witho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,13 @@ import numpy as np
 from limpet.clock import Clock
 from limpet.dynamics.body import Body
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap, StepContext
+from limpet.dynamics.warm_start import SolverMemory
 from limpet.errors import DivergedError, LimpetError
 from limpet.linalg.reduced_compliance import join
 from limpet.solver.elimination import Eliminated, eliminate
 from limpet.solver.gauss_seidel import GaussSeidelSettings, Solution
 from limpet.solver.laws import REGULARISED
-from limpet.solver.layout import RowLayout, SolverMemory
+from limpet.solver.layout import RowLayout
 from limpet.solver.newton import NewtonSettings
 from limpet.solver.problem import FactoredDelassus, Problem
 
@@ -37,17 +38,11 @@ IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that m
 class StepSolution:
     """What the constraint sets did to the bodies in one step."""
 
-    layout: RowLayout
     result: Solution
-    multipliers: Array  # (r,) of all rows
-    rates: Array  # (r,) H v
+    parts: Mapping[str, tuple[Array, Array]]  # by set: multipliers and H v of its rows
     force: Array  # (N, 3) [N] on all points, the user's included
     memory: SolverMemory
-
-    def of(self, constraints: ConstraintSet) -> tuple[Array, Array]:
-        """Multipliers and rates of one set."""
-        name = constraints.name
-        return self.layout.of(name, self.multipliers), self.layout.of(name, self.rates)
+    after: tuple[Array, Array] | None  # (N, 3) where the points will be, and their velocities
 
 
 @dataclass(frozen=True)
@@ -62,28 +57,29 @@ class ConstraintSolver:
 
     def solve(
         self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], now: StepContext,
-        last: SolverMemory,
+        free: Array, last: SolverMemory,
     ) -> StepSolution:  # fmt: skip
         """One loop with three reasons to go on: a row that the velocities violate, a body that
         the forces have changed (staggered coupling), a collision that nobody knew of.
+
+        free (N, 3): velocities of all points without any multiplier.
         """
-        h, applied, memory = now.h, now.control.applied, last
-        free, iterations, retries = self._velocities(bodies), 0, 0
+        h, applied, memory, after = now.h, now.control.applied, last, None
+        iterations = retries = 0
         while True:
             layout = RowLayout.stack(sets)
-            u = layout.jacobian.times(free) + layout.join("bias")
+            u = layout.jacobian.times(free) + layout.bias
             problem, eliminated = self._assemble(bodies, layout, u, now)
             self.clock.lap("compliance")
             result = self._solve(problem, layout, memory, now)
             level = result.level if now.step % 10 else 0  # now and then try the direct way again
-            memory = SolverMemory.of(layout, result.multipliers, level)
+            memory = SolverMemory.of(layout.blocks, layout.part, result.multipliers, level)
             multipliers = result.multipliers
             if eliminated is not None:
                 multipliers = eliminated.complete(multipliers)
             self.clock.lap("solve")
             force = layout.jacobian.transpose_times(multipliers, len(free)) + applied
-            self._apply(bodies, h * force)  # P eq 3
-            v = self._velocities(bodies)
+            v = self._apply(bodies, h * force)  # P eq 3
             if any(s.activate(v) for s in sets):
                 self.clock.lap("correct")
                 continue
@@ -91,38 +87,36 @@ class ConstraintSolver:
             self.clock.lap("correct")
             iterations += 1
             if self._relinearise(bodies, h * force) > COUPLED and iterations < MAX_ITERATIONS:
-                free = self._free(bodies, h * applied)
+                free = self._apply(bodies, h * applied)
                 continue
-            if self._recheck(bodies, sets, h) and retries < MAX_RETRIES:
-                free, iterations, retries = self._free(bodies, h * applied), 0, retries + 1
-                continue
-            return StepSolution(layout, result, multipliers, rates, force, memory.after(last))
+            if sets:
+                x, v = map(self.points.gather, zip(*(body.points_after(h) for body in bodies)))
+                after = x, v
+                self.clock.lap("correct")
+                if self._recheck(sets, x, v) and retries < MAX_RETRIES:
+                    free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
+                    continue
+            parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
+            return StepSolution(result, parts, force, memory.after(last), after)
 
-    def _velocities(self, bodies: Sequence[Body]) -> Array:
-        return self.points.gather([body.velocities() for body in bodies])
-
-    def _apply(self, bodies: Sequence[Body], impulse: Array) -> None:
-        for body, own in zip(bodies, self.points.of_body):
-            body.apply_impulse(impulse[own])
-
-    def _free(self, bodies: Sequence[Body], impulse: Array) -> Array:
-        """(N, 3) velocities without any multiplier."""
-        self._apply(bodies, impulse)
-        return self._velocities(bodies)
+    def _apply(self, bodies: Sequence[Body], impulse: Array) -> Array:
+        """(N, 3) velocities of all points under the impulses."""
+        pairs = zip(bodies, self.points.of_body)
+        return self.points.gather([body.apply_impulse(impulse[own]) for body, own in pairs])
 
     def _relinearise(self, bodies: Sequence[Body], impulse: Array) -> float:
-        pairs = zip(bodies, self.points.of_body)
-        return max([body.relinearise(impulse[own]) for body, own in pairs])
+        changes = [
+            body.relinearise(impulse[own])
+            for body, own in zip(bodies, self.points.of_body)
+            if body.staggered
+        ]
+        return max(changes, default=0.0)
 
-    def _recheck(self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], h: float) -> bool:
-        if not sets:
-            return False
-        x, v = map(self.points.gather, zip(*(body.points_after(h) for body in bodies)))
-        self.clock.lap("correct")
+    def _recheck(self, sets: Sequence[ConstraintSet], x: Array, v: Array) -> bool:
         again = False
         for constraints in sets:
             again |= constraints.recheck(x, v)
-            self.clock.lap(constraints.phase)
+        self.clock.lap("collision")
         return again
 
     def _assemble(
@@ -136,40 +130,33 @@ class ConstraintSolver:
         for body, local in zip(bodies, self.points.local):
             if body.movable:
                 index, rows = layout.jacobian.select(local)
-                if len(rows):
+                if len(index):
                     parts += [(index[at], part) for at, part in body.compliance(rows)]
-        reduced, eliminated = join(parts, len(layout), now.h), None
-        if layout.solved < len(layout):
+        reduced, eliminated, solved = join(parts, len(u), now.h), None, layout.solved
+        if solved < len(u):
             try:
-                eliminated = eliminate(reduced, u, layout.solved)
+                eliminated = eliminate(reduced, u, solved)
             except np.linalg.LinAlgError:
                 raise LimpetError(
                     f"{now.label}: joints are redundant: two of them hold the same point or axis, "
                     "or bodies that cannot move; remove one"
                 ) from None
             reduced, u = eliminated.compliance, eliminated.free
-        kind, start, data = layout.laws()
-        regular = np.repeat(REGULARISED[kind], np.diff(start))  # (r,) bool
-        diagonal, own = reduced.diagonal(), np.zeros(layout.solved)
-        stuck = self._immobile(diagonal, regular, start)
+        regular = np.repeat(REGULARISED[layout.kind], np.diff(layout.start))  # (s,) bool
+        diagonal, own = reduced.diagonal(), np.zeros(solved)
+        stuck = _immobile(diagonal, regular, layout.start)
         own[stuck] = 1.0
-        regularisation = np.where(regular, self.regularisation * (diagonal + own), 0.0)
-        regularisation += layout.join("compliance")[: layout.solved]
         u[stuck] = 1.0  # as if open
-        w = FactoredDelassus(reduced, own)
-        few = layout.solved > MANY_ROWS * len(reduced.s) and self.regularisation > 0.0
-        problem = Problem(w if few else w.dense(), regularisation, u, kind, start, data, now.h)
-        return problem, eliminated
-
-    @staticmethod
-    def _immobile(diagonal: Array, regularised: Array, start: Array) -> Array:
-        """(r,) bool: blocks whose first row acts on nothing that moves; they are left out."""
-        out = np.zeros(len(diagonal), bool)
-        largest = diagonal[regularised].max(initial=0.0)
-        block = np.repeat(np.arange(len(start) - 1), np.diff(start))
-        stiff = diagonal[start[:-1]] <= IMMOBILE * largest
-        out[regularised] = stiff[block][regularised]
-        return out
+        regularisation = np.where(regular, self.regularisation * (diagonal + own), 0.0)
+        regularisation += layout.compliance
+        few = solved > MANY_ROWS * len(reduced.s) and self.regularisation > 0.0
+        if few:
+            w: Array | FactoredDelassus = FactoredDelassus(reduced, own)
+        else:
+            w = reduced.dense()
+            w.reshape(-1)[:: len(w) + 1] += own
+        laws = layout.kind, layout.start, layout.data
+        return Problem(w, regularisation, u, *laws, now.h), eliminated
 
     def _solve(
         self, problem: Problem, layout: RowLayout, memory: SolverMemory, now: StepContext
@@ -178,10 +165,20 @@ class ConstraintSolver:
             raise DivergedError(
                 f"{now.label}: velocities diverged (NaN or Inf); lower the time step"
             )
-        guess = memory.recall(layout) if self.warm_start else np.zeros(len(problem.free))
+        guess = memory.recall(layout.blocks) if self.warm_start else np.zeros(len(problem.free))
         result = self.method.solve(problem, guess, memory.level)
         if not np.all(np.isfinite(result.multipliers)):
             raise DivergedError(
                 f"{now.label}: constraint forces diverged (NaN or Inf); lower the time step"
             )
         return result
+
+
+def _immobile(diagonal: Array, regularised: Array, start: Array) -> Array:
+    """(s,) bool: blocks whose first row acts on nothing that moves; they are left out."""
+    out = np.zeros(len(diagonal), bool)
+    largest = diagonal[regularised].max(initial=0.0)
+    block = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    stiff = diagonal[start[:-1]] <= IMMOBILE * largest
+    out[regularised] = stiff[block][regularised]
+    return out

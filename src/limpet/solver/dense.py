@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from limpet.solver.gauss_seidel import add_columns, sweep
-from limpet.solver.linearised import Linearised
+from limpet.solver.linearised import Linearised, linearise_laws
 from limpet.solver.problem import Problem
 
 Array = np.ndarray
@@ -79,6 +79,11 @@ class DenseSystem:
         u = self.problem.free.copy()
         add_columns(self._w, lam, u)
         return u
+
+    def linearise(self, lam: Array) -> Linearised:
+        """All laws at lambda and its velocities."""
+        p, u = self.problem, self.velocities(lam)
+        return Linearised(*linearise_laws(self.blocks, p.kind, p.start, p.data, p.h, lam, u))
 
     def step(self, at: Linearised) -> Array:
         return _step(self._w, self.problem.start, at.phi, at.d_lam, at.d_u, at.active)

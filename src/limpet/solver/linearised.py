@@ -8,7 +8,6 @@ import numpy as np
 from numba import njit
 
 from limpet.solver.laws import error, natural_map
-from limpet.solver.problem import Problem
 
 Array = np.ndarray
 
@@ -25,7 +24,14 @@ class Linearised:
 
 
 @njit(cache=True, error_model="numpy")
-def _linearise(blocks, kind, start, data, h, lam, u, phi, d_lam, d_u, active):
+def linearise_laws(blocks, kind, start, data, h, lam, u):
+    """phi, d_lam, d_u, active and residual of `Linearised`, at (lambda, u).
+
+    blocks (b, 3, 3): W's diagonal blocks, which scale the maps.
+    """
+    n = len(lam)
+    phi, active = np.zeros(n), np.zeros(n, np.bool_)
+    d_lam, d_u = np.zeros((n, 3)), np.zeros((n, 3))
     p3, l3, u3 = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3))
     largest = 0.0
     for b in range(len(kind)):
@@ -40,13 +46,4 @@ def _linearise(blocks, kind, start, data, h, lam, u, phi, d_lam, d_u, active):
             for j in range(e - s):
                 d_lam[s + i, j] = l3[i, j]
                 d_u[s + i, j] = u3[i, j]
-    return largest
-
-
-def linearise(p: Problem, blocks: Array, lam: Array, u: Array) -> Linearised:
-    """The laws at (lambda, u), scaled by W's diagonal `blocks` (b, 3, 3)."""
-    n = len(lam)
-    phi, active = np.zeros(n), np.zeros(n, np.bool_)
-    d_lam, d_u = np.zeros((n, 3)), np.zeros((n, 3))
-    left = _linearise(blocks, p.kind, p.start, p.data, p.h, lam, u, phi, d_lam, d_u, active)
-    return Linearised(phi, d_lam, d_u, active, left)
+    return phi, d_lam, d_u, active, largest

@@ -16,7 +16,7 @@ from numba import njit
 
 from limpet.linalg.reduced_compliance import half_product
 from limpet.solver.laws import solve_block
-from limpet.solver.linearised import Linearised
+from limpet.solver.linearised import Linearised, linearise_laws
 from limpet.solver.problem import FactoredDelassus, Problem
 
 Array = np.ndarray
@@ -207,6 +207,11 @@ class LowRankSystem:
     def _moved(self, lam: Array) -> Array:
         """S B^T lambda"""
         return self._s @ _transpose_times(*self._b, lam, len(self._s))
+
+    def linearise(self, lam: Array) -> Linearised:
+        """All laws at lambda and its velocities."""
+        p, u = self.problem, self.velocities(lam)
+        return Linearised(*linearise_laws(self.blocks, p.kind, p.start, p.data, p.h, lam, u))
 
     def step(self, at: Linearised) -> Array:
         p = self.problem

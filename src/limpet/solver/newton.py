@@ -18,7 +18,6 @@ import numpy as np
 
 from limpet.solver.dense import DenseSystem
 from limpet.solver.gauss_seidel import Solution
-from limpet.solver.linearised import linearise
 from limpet.solver.low_rank import LowRankSystem
 from limpet.solver.problem import FactoredDelassus, Problem
 
@@ -67,7 +66,7 @@ def _newton(
     """
     best, best_residual = lam, np.inf
     for count in range(max_steps + 1):
-        at = linearise(system.problem, system.blocks, lam, system.velocities(lam))
+        at = system.linearise(lam)
         if at.residual < best_residual:
             best, best_residual = lam, at.residual
         enough = tolerance if count else AT_REST * tolerance

@@ -11,10 +11,11 @@ from manifold3d import Manifold
 
 import limpet as lp
 from limpet.cavity.find.trigger import groups
-from limpet.cavity.find.union_search import Fate, detect, seal_gaps
+from limpet.cavity.find.union_search import Fate, detect
 from limpet.cavity.gas.ledger import AirLedger
 from limpet.cavity.mesh import volume, volume_and_gradient
 from limpet.cavity.seal.boundary import SealBoundary
+from limpet.cavity.seal.leak_paths import seal_gaps
 from limpet.cavity.search import CavitySearch
 from limpet.engine.simulation import Simulation
 from limpet.geometry.bvh import build_tree

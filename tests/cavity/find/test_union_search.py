@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from limpet.cavity.find.union_search import Fate, bottlenecks, detect, seal_gaps
+from limpet.cavity.find.union_search import Fate, detect
 from limpet.cavity.mesh import areas, positions, volume, volume_and_gradient
 from limpet.cavity.seal.boundary import SealBoundary
+from limpet.cavity.seal.leak_paths import bottlenecks, seal_gaps
 from limpet.cavity.seal.proximity import vertex_proximity
 from limpet.geometry.bvh import build_tree
 

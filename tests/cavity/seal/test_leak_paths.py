@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from limpet.cavity.find.union_search import detect, seal_tractions
+from limpet.cavity.find.union_search import detect
 from limpet.cavity.seal.boundary import Candidate
-from limpet.cavity.seal.leak_paths import seal_gap, seal_traction, vertex_areas, vertex_loads
+from limpet.cavity.seal.leak_paths import (
+    seal_gap,
+    seal_traction,
+    seal_tractions,
+    vertex_areas,
+    vertex_loads,
+)
 from limpet.cavity.seal.proximity import vertex_proximity
 from limpet.geometry.surface import triangle_normals
 

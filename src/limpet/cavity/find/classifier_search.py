@@ -27,13 +27,7 @@ import numpy as np
 
 from limpet.cavity.find.classify import NO_REGION, classify, next_to, outside_seeds
 from limpet.cavity.find.recess_mesh import recess_mesh
-from limpet.cavity.find.union_search import (
-    NOT_MAPPED,
-    Detection,
-    candidate_of,
-    mean_detection,
-    settle,
-)
+from limpet.cavity.find.union_search import NOT_MAPPED, Detection, mean_detection, settle
 from limpet.cavity.mesh import CavityMesh, JoinedSurface, volume
 from limpet.cavity.seal.boundary import (
     PART,
@@ -46,7 +40,7 @@ from limpet.cavity.seal.boundary import (
     outer_share,
 )
 from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
-from limpet.cavity.seal.leak_paths import vertex_areas
+from limpet.cavity.seal.leak_paths import candidate_of, vertex_areas
 from limpet.cavity.seal.proximity import VertexProximity
 from limpet.contact.contacts import Contacts
 from limpet.errors import LimpetError

@@ -27,7 +27,7 @@ from limpet.cavity.seal.boundary import (
     divide,
     outer_share,
 )
-from limpet.cavity.seal.leak_paths import bottleneck_path, ring_open, seal_traction
+from limpet.cavity.seal.leak_paths import candidate_of, ring_open
 from limpet.cavity.seal.proximity import VertexProximity, vertex_proximity
 from limpet.contact.contacts import Contacts
 from limpet.geometry.bvh import Tree, build_tree, closest_points
@@ -92,48 +92,6 @@ def detect(
     near = vertex_proximity(contacts, surface)
     search = _Search(surface, x, near, sealing_distance, ring, trees, master, bodies, pocket)
     return search.run(previous, grows)
-
-
-def seal_gaps(
-    surface: JoinedSurface,
-    contacts: Contacts,
-    sealing_distance: float,
-    cavities: Sequence[CavityMesh],
-) -> list[float]:
-    """The seal gap of each cavity [m]: the largest over leak paths of the smallest gap."""
-    near = vertex_proximity(contacts, surface)
-    return [gap for gap, _ in bottlenecks(surface, near, sealing_distance, cavities)]
-
-
-def bottlenecks(
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    cavities: Sequence[CavityMesh],
-) -> list[tuple[float, int]]:
-    """The seal gap of each cavity [m] and the vertex where it is: there the seal will open."""
-    return [
-        bottleneck_path(surface, near, sealing_distance, candidate_of(mesh)) for mesh in cavities
-    ]
-
-
-def seal_tractions(
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    cavities: Sequence[CavityMesh],
-    traction: Array,
-) -> list[tuple[float, float]]:
-    """Of each cavity's weakest leak paths the largest traction, and the sum of all [Pa]."""
-    return [
-        seal_traction(surface, near, sealing_distance, candidate_of(mesh), traction)
-        for mesh in cavities
-    ]
-
-
-def candidate_of(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:
-    """What the next detection has to know of a cavity."""
-    return Candidate(mesh.rings, mesh.interior, mesh.seal_line, source, grows)
 
 
 class _Search:

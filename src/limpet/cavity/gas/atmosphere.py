@@ -9,6 +9,7 @@ only air that enters, at the temperature of the surroundings, changes it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ class Atmosphere:
         """`a` of air just trapped, at P_atm and T0; R T0 if it stays at that temperature."""
         return self.rt * (self.rt / self.pressure) ** (self.exponent - 1.0)
 
-    @property
+    @cached_property
     def rule(self) -> Limit:
         """What says P_max."""
         return self.limit or ConstantLimit(self.overpressure)

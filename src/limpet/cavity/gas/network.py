@@ -107,14 +107,22 @@ class GasNetwork:
             for port in self.ports
         )
 
-    def with_source_flow(
+    def begin(
         self, states: Sequence[HoseState], time: float, vacuum: float | None
-    ) -> tuple[HoseState, ...]:
-        """The lines with what leaves them in the step that ends at `time` [s]."""
-        return tuple(
+    ) -> tuple[tuple[HoseState, ...], float]:
+        """The lines with what leaves them in the step that ends at `time` [s].
+
+        Also the air [mol] of lines that are new: they begin at the pressure of the atmosphere.
+        """
+        created = 0.0
+        if len(states) != len(self.ports):
+            states = self.at_ambient()
+            created = sum(state.air for state in states)
+        flowing = tuple(
             replace(state, end=port.takes(state.pressure, time, self.atmosphere, vacuum))
             for port, state in zip(self.ports, states)
         )
+        return flowing, created
 
     def port_of(self, cavities: Sequence[tuple[int, CavityMesh, float]]) -> dict[int, int]:
         """The port of each cavity (id, mesh, volume) on a line, by id; of two ports the first."""

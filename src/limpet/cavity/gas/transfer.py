@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from limpet.cavity.find.tracking import AirShare, add_air, annexed, links
-from limpet.cavity.find.union_search import seal_gaps
 from limpet.cavity.gas.atmosphere import Atmosphere, Gas, mixed
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.mesh import CavityMesh, JoinedSurface, volume
+from limpet.cavity.seal.leak_paths import seal_gaps
 from limpet.contact.contacts import Contacts
 
 Array = np.ndarray

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 import numpy as np
 from numba import njit
 
-from limpet.cavity.mesh import JoinedSurface
+from limpet.cavity.mesh import CavityMesh, JoinedSurface
 from limpet.cavity.seal.boundary import Candidate
-from limpet.cavity.seal.proximity import NOBODY, VertexProximity
+from limpet.cavity.seal.proximity import NOBODY, VertexProximity, vertex_proximity
+from limpet.contact.contacts import Contacts
 
 Array = np.ndarray
 
@@ -206,3 +208,45 @@ def _cheapest(
                 dearest[w - low] = w if dearer else before
                 heappush(heap, (price, np.int64(w)))
     return np.inf, NOBODY
+
+
+def seal_gaps(
+    surface: JoinedSurface,
+    contacts: Contacts,
+    sealing_distance: float,
+    cavities: Sequence[CavityMesh],
+) -> list[float]:
+    """The seal gap of each cavity [m]: the largest over leak paths of the smallest gap."""
+    near = vertex_proximity(contacts, surface)
+    return [gap for gap, _ in bottlenecks(surface, near, sealing_distance, cavities)]
+
+
+def bottlenecks(
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
+    cavities: Sequence[CavityMesh],
+) -> list[tuple[float, int]]:
+    """The seal gap of each cavity [m] and the vertex where it is: there the seal will open."""
+    return [
+        bottleneck_path(surface, near, sealing_distance, candidate_of(mesh)) for mesh in cavities
+    ]
+
+
+def seal_tractions(
+    surface: JoinedSurface,
+    near: VertexProximity,
+    sealing_distance: float,
+    cavities: Sequence[CavityMesh],
+    traction: Array,
+) -> list[tuple[float, float]]:
+    """Of each cavity's weakest leak paths the largest traction, and the sum of all [Pa]."""
+    return [
+        seal_traction(surface, near, sealing_distance, candidate_of(mesh), traction)
+        for mesh in cavities
+    ]
+
+
+def candidate_of(mesh: CavityMesh, source: int = -1, grows: bool = True) -> Candidate:
+    """What the next detection has to know of a cavity."""
+    return Candidate(mesh.rings, mesh.interior, mesh.seal_line, source, grows)

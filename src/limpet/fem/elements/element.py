@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Element:
     gradient: Callable[[Array], Array]  # (..., 3) -> (..., k, 3)
     pressure: PressureSpace | None = None  # None: displacements only
 
-    @property
+    @cached_property
     def shared_pressure(self) -> bool:
         return self.pressure is not None and self.pressure.shared
 
