@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from limpet.cavity.gas import law, regulated
-from limpet.cavity.gas.exchange import AirExchange, exchange_air
+from limpet.cavity.gas.exchange import AirExchange, ExchangeResult, exchange_air
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
 from limpet.cavity.gas.network import GasNetwork, HoseState, PortFlow
@@ -35,6 +35,8 @@ from limpet.linalg.rows import Rows
 from limpet.report import NOWHERE, CavityReport, VacuumSensorReport
 
 Array = np.ndarray
+
+SEALED = AirExchange()  # no air passes
 
 
 class ContactSource(Protocol):
@@ -244,10 +246,13 @@ class CavitySet(ConstraintSet):
             leaks = Flow(a=max(exchange.leak, least) + g * self._atmosphere.pressure, b=g)
             flow = PortFlow(port, self._network.flow_from_cup(port, hoses, h), leaks)
             exchange = replace(exchange, leak=0.0, conductance=0.0)
-        room = c.gas.volume_at(c.pressure) if c.pressure > 0.0 and c.gas.amount > 0.0 else c.volume
-        result = exchange_air(
-            exchange, c.gas, c.stored, room, seal.traction, self._atmosphere, time + h, h
-        )
+        result = ExchangeResult(c.gas, c.stored, 0.0)
+        if exchange != SEALED or c.stored > 0.0:
+            known = c.pressure > 0.0 and c.gas.amount > 0.0
+            room = c.gas.volume_at(c.pressure) if known else c.volume
+            result = exchange_air(
+                exchange, c.gas, c.stored, room, seal.traction, self._atmosphere, time + h, h
+            )
         p_max = self._atmosphere.pressure + self._atmosphere.rule.overpressure_of(seal)
         return replace(
             c, gas=result.gas, stored=result.stored, leaked=result.leaked, seal=seal,
