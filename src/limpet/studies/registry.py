@@ -72,10 +72,7 @@ BENCHMARKS: dict[str, Study] = {
     "table2": Study("bench.table2", "time as the collision mesh grows, beside P table 2"),
     "active": Study("bench.active", "time by phase in active suction, beside A III-D"),
     "view": Study("bench.view", "what a frame of the live page costs, by colour"),
-    "pressure-field": Study(
-        "bench.pressure_field",
-        "time of a pressure-field query, in turn with Drake (F)",
-    ),
+    "pressure-field": Study("bench.pressure_field", "time of a pressure-field query (F)"),
     "constrained": Study(
         "bench.constrained", "time of jelly, cloth and many constraints, beside C 5"
     ),
