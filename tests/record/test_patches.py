@@ -56,7 +56,7 @@ def test_a_film_keeps_them(tmp_path):
     for report in simulation.run(0.02):
         camera.add(report)
     camera.save(tmp_path)
-    kept = read(tmp_path).moments
+    kept = read(tmp_path).frames
     assert len(kept[0].patch.points) == 0 < len(kept[-1].patch.points)
     for one, other in zip(camera.moments, kept, strict=True):
         for name in ("points", "pressure", "triangles"):

@@ -74,7 +74,7 @@ def test_units_of_parameters():
         "h": "s",
         "duration": "s",
         "sealing_distance": "m",
-        "ring": "",
+        "seal_boundary": "",
         "cavities": "",
         "young": "Pa",
         "gap": "m",

@@ -62,7 +62,7 @@ COLOURS = {
 }
 
 # What the plots show. NaN where there is nothing to say.
-FIGURES = ("pressure", "volume", "air", "drive_force", "residual", "active_contacts")
+FIGURES = ("pressure", "volume", "air", "reaction", "residual", "active_contacts")
 
 
 @dataclass(frozen=True)

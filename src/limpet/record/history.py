@@ -23,7 +23,7 @@ Row = dict[str, float | int | None]  # None where there is nothing to say: an em
 COLUMNS = (
     "step",
     "time",
-    "drive_force",
+    "reaction",
     "cavities",
     "pressure",
     "volume",
@@ -83,7 +83,7 @@ def flatten(report: StepReport, up: Array) -> Row:
     row: Row = {
         "step": report.step,
         "time": report.time,
-        "drive_force": sum(float(wrench[:3] @ up) for wrench in report.reactions.values()),
+        "reaction": sum(float(wrench[:3] @ up) for wrench in report.reactions.values()),
         "cavities": len(cavities),
         "pressure": lowest.pressure if lowest else None,
         "volume": sum(c.volume for c in cavities) if cavities else None,

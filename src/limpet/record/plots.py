@@ -21,7 +21,7 @@ CURVES = (
     ("pressure", "pressure [kPa]", 1e-3, "#1f5fa8"),
     ("volume", "volume [mm³ = µL]", 1e9, "#2a8a57"),
     ("air", "air [µmol]", 1e6, "#8a4fa3"),
-    ("drive_force", "drive force [N]", 1.0, "#b8431f"),
+    ("reaction", "reaction force [N]", 1.0, "#b8431f"),
 )
 
 

@@ -131,7 +131,7 @@ class Recorder:
 
     def _keep_moments(self, row: Row) -> None:
         """Hold is where the pushed cup has least air under it; the peak is the largest pull."""
-        force, volume = row["drive_force"], row["volume"]
+        force, volume = row["reaction"], row["volume"]
         assert force is not None
         if force < 0.0 and volume is not None and volume <= self._least_volume:
             self._least_volume = volume

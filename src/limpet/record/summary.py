@@ -81,7 +81,7 @@ def summarise(
         mean_rows=fmean([n for row in rows if (n := row["rows"])] or [0.0]),
         ms_per_step=sum(by_phase.values()),
         ms_by_phase=by_phase,
-        peak_pull_force=None if peak is None else _value(rows[peak], "drive_force"),
+        peak_pull_force=None if peak is None else _value(rows[peak], "reaction"),
         release_time=None if release is None else _value(rows[release], "time"),
         min_pressure=min(pressures, default=None),
         max_penetration=_largest(rows, "max_penetration"),
@@ -108,8 +108,8 @@ def _peak(rows: list[Row]) -> int | None:
     """The step of the largest pull."""
     if not rows:
         return None
-    best = max(range(len(rows)), key=lambda i: _value(rows[i], "drive_force"))
-    return best if _value(rows[best], "drive_force") > 0.0 else None
+    best = max(range(len(rows)), key=lambda i: _value(rows[i], "reaction"))
+    return best if _value(rows[best], "reaction") > 0.0 else None
 
 
 def _release(rows: list[Row], peak: int | None) -> int | None:
@@ -117,7 +117,7 @@ def _release(rows: list[Row], peak: int | None) -> int | None:
     if peak is None or not any(row["cavities"] for row in rows[: peak + 1]):
         return None
     for i in range(peak + 1, len(rows)):
-        if rows[i]["cavities"] == 0 and abs(_value(rows[i], "drive_force")) < RELEASED:
+        if rows[i]["cavities"] == 0 and abs(_value(rows[i], "reaction")) < RELEASED:
             return i
     return None
 

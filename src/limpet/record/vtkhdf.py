@@ -34,7 +34,7 @@ class FrameWriter:
             raise LimpetError(f"frames '{path}': cannot be written ({problem})") from None
         root = _typed(self._file.create_group("VTKHDF", track_order=True), "MultiBlockDataSet")
         self._root, self._common = root, _Common(root)
-        self._assembly = root.create_group("ParticleModel", track_order=True)
+        self._assembly = root.create_group("Assembly", track_order=True)
         self._bodies: list[_Body] = []
         self._others: tuple[_Changing, ...] = ()  # contacts, cavities, patches if there are any
 
@@ -243,6 +243,6 @@ def _plain(name: str, taken: list[str]) -> str:
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-.") else "_" for c in name)
     if not (plain[:1].isalpha() or plain[:1] == "_"):
         plain = f"_{plain}"
-    known = {"contacts", "cavities", "patches", "ParticleModel", "Steps", *taken}
+    known = {"contacts", "cavities", "patches", "Assembly", "Steps", *taken}
     more = (f"{plain}_{k}" for k in range(2, len(known) + 3))
     return next(name for name in (plain, *more) if name not in known)

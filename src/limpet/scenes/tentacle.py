@@ -19,7 +19,7 @@ CLEARANCE = 2e-3  # [m] between the suckers and the can at the start
 
 class TentacleParameters(SceneParameters):
     duration: Time = 3.0
-    sealing: Length = Field(2e-4, gt=0.0, description="gaps below this are closed to air")
+    sealing_distance: Length = Field(2e-4, gt=0.0, description="gaps below this are closed to air")
     young: Positive[Pressure] = Field(1e5, description="Young's modulus of the tentacle")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the tentacle")
     tentacle_mass: Positive[Mass] = Field(0.06, description="mass of the tentacle")

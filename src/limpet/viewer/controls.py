@@ -11,7 +11,7 @@ from limpet.errors import LimpetError
 from limpet.scenes.registry import SceneParameters, unit_of
 from limpet.units import DIMENSIONS, show
 
-HIDDEN = ("tilt", "shift", "ring", "sealing_distance")  # for tests of the method; --set has them
+HIDDEN = ("tilt", "shift", "seal_boundary", "sealing_distance")  # not on the page; use --set
 LEAK_SCALE = 2e-5  # [mol/s] the end of the slider: a cup's air within a second or so
 
 

@@ -113,7 +113,7 @@ def _checks(lifted: Lifted) -> tuple[tuple[Cell, ...], ...]:
 
     gone = np.isnan(pressure[after])
     returned = np.nanmax(np.diff(air[push])) / air[push.stop - 1]
-    carried = t["drive_force"][-1] / lifted.weight
+    carried = t["reaction"][-1] / lifted.weight
     left = lifted.ends[1] < lifted.ends[2]
     return (
         most("steps after the push without a cavity", int(gone.sum()), 0),

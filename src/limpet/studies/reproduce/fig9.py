@@ -107,7 +107,7 @@ def _table(
         peak, lowest = s.peak_pull_force or float("nan"), s.min_pressure or float("nan")
         off, bound = peak / standard - 1.0, allowed.get(case)
         air = t["air"]
-        held = 1e6 * float(air[t["drive_force"].argmax()])
+        held = 1e6 * float(air[t["reaction"].argmax()])
         rows.append(
             (
                 case.nodes, s.fem_nodes, s.collision_nodes, 1e3 * case.h,

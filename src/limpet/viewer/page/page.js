@@ -5,7 +5,7 @@ import { Plot, digits, gradient, nice, pretty } from "limpet/plots";
 import { View } from "limpet/view";
 
 const $ = (id) => document.getElementById(id);
-const PLOTS = [["pressure", "pressure P", "Pa"], ["volume", "volume V", "m^3"], ["air", "air n", "mol"], ["drive_force", "force of the drive", "N"]];
+const PLOTS = [["pressure", "pressure P", "Pa"], ["volume", "volume V", "m^3"], ["air", "air n", "mol"], ["reaction", "reaction force", "N"]];
 const CAMERAS = ["oblique", "front", "side", "top", "below"];
 
 class Page {
@@ -195,7 +195,7 @@ class Page {
     const lines = [
       ["time", `${frame.time.toFixed(3)} s`], ["step", frame.step],
       ["residual", Number.isFinite(frame.figures.residual) ? frame.figures.residual.toExponential(1) : "–"],
-      ["touching", digits(frame.figures.touching)],
+      ["active contacts", digits(frame.figures.active_contacts)],
     ];
     if (this.source.kind === "live") lines.push(["real time", Number.isFinite(frame.factor) ? `${digits(frame.factor, 2)} ×` : "–"]);
     $("figures").replaceChildren(...lines.flatMap(([name, value]) => [
