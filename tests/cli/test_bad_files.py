@@ -36,7 +36,7 @@ def limpet(tmp_path, monkeypatch, capfd):
 
 def typo(folder):
     (folder / "a.toml").write_text('scene = "ground"\n[parameters]\nyuong = "4 MPa"\n')
-    return ["yuong: there is no such parameter", "did you mean 'young'?"]
+    return ["yuong: unknown parameter", "did you mean 'young'?"]
 
 
 def bare_number(folder):
@@ -89,7 +89,7 @@ def cyclic_include(folder):
 
 def not_a_number(folder):
     (folder / "a.toml").write_text('scene = "ground"\n[parameters]\nyoung = nan\n')
-    return ["young = nan", "expected a pressure", "a finite one"]
+    return ["young = nan", "expected a pressure", "a finite value"]
 
 
 def noise_for_a_mesh(folder):
@@ -145,7 +145,7 @@ def test_a_mesh_is_no_scene(limpet, tmp_path):
     save_mesh(BLOCK, tmp_path / "cup.stl", "mm")
     status, _, err = limpet("run", "cup.stl")
     assert status == 2
-    assert "is a file that is no scene file (.toml)" in err
+    assert "is not a scene file (.toml)" in err
 
 
 def test_check_of_a_sound_mesh(limpet, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.record.kit import read_history
 
 import limpet as lp
 from limpet.errors import LimpetError
@@ -15,7 +16,6 @@ from limpet.particles import (
     gel_block,
     half_space,
 )
-from limpet.record.history import read_history
 from limpet.record.run import record_run
 from limpet.scenes.draped import PLAN, drape, draped
 from limpet.scenes.registry import load

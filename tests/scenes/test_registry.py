@@ -46,7 +46,7 @@ def test_load_builds_the_world_from_the_resolved_parameters(toy):
 @pytest.mark.parametrize(
     ("overrides", "line"),
     [
-        ({"yung": "1"}, "yung: there is no such parameter; did you mean 'young'?"),
+        ({"yung": "1"}, "yung: unknown parameter; did you mean 'young'?"),
         ({"young": "0"}, "young = '0': expected a number greater than 0"),
         ({"young": "4 mm"}, "young = '4 mm': expected a pressure (Pa, kPa, MPa, GPa, bar, mbar)"),
         ({"h": "0 s"}, "h = '0 s': expected a time above 0 (s, ms)"),

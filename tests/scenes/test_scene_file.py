@@ -98,7 +98,7 @@ def test_a_block_from_a_file(tmp_path):
         assert np.ptp(x, axis=0) == pytest.approx([0.05, 0.07, 0.02])
         assert x[:, 2].max() == pytest.approx(0.0, abs=1e-9)
     assert world.specs["ground"].shape.points[:, 2].max() == pytest.approx(-0.02)
-    with pytest.raises(LimpetError, match="block_mesh: there is no such parameter"):
+    with pytest.raises(LimpetError, match="block_mesh: unknown parameter"):
         load("masses", {"block_mesh": "part.stl"})
 
 
@@ -131,7 +131,7 @@ def test_a_mesh_named_by_an_included_file_is_beside_that_file(tmp_path):
         ('[cup]\nmesh = "a.stl"\nradius = "1 mm"', "cup.radius: a cup by mesh takes none"),
         ('[cup]\ninner = [["0 mm", "1 mm"]]', "cup.inner: expected cup.thickness or cup.outer"),
         ('[cup]\nlike = "standart"', "cup.like = 'standart'; did you mean 'standard'"),
-        ('[cup]\nraduis = "1 mm"', "cup.raduis: there is no such parameter; did you mean 'cup.rad"),
+        ('[cup]\nraduis = "1 mm"', "cup.raduis: unknown parameter; did you mean 'cup.rad"),
         ('[cup]\nradius = "1 kg"', "cup.radius = '1 kg': expected a length"),
         ("[cup]\nradius = 20", r"cup.radius = 20: a number without unit; .* \"20 mm\""),
         ('[cup]\ninner = [[0, "4 mm"], [6, "4 mm"]]', "cup.inner = 6: a number without unit"),

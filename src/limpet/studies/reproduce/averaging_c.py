@@ -172,7 +172,7 @@ def run(progress: Progress) -> Result:
 def judge(lines: list[Curve]) -> Result:
     """The table, and what is claimed of the exact way."""
     table = Table(
-        "C 4.3: contacts exact (default) and averaged (ParticleSolverSettings(mass_splitting=True))",
+        "C 4.3: contacts exact (default) and averaged (mass_splitting=True)",
         ("case", "figure", "exact", "averaged", "in truth"),
         tuple((x.case, x.figure, x.exact, x.averaged, x.should) for x in lines),
         (
