@@ -241,7 +241,7 @@ def pictures() -> dict[str, Picture]:
         "mycup-mesh": Picture(
             ("mycup-mesh.png",),
             mycup_mesh,
-            ("limpet.scenes.own", "limpet.record.mesh_files"),
+            ("limpet.scenes.custom", "limpet.record.mesh_files"),
             (_own_cup(),),
         ),
         "ground-run": Picture(

@@ -41,7 +41,7 @@ def typo(folder):
 
 def bare_number(folder):
     (folder / "a.toml").write_text('scene = "ground"\n[parameters]\npush = 3\n')
-    return ["push = 3: a number without unit", "expected a length", '"3 mm"']
+    return ["push = 3: has no unit", "expected a length", '"3 mm"']
 
 
 def wrong_unit(folder):
@@ -84,7 +84,7 @@ def binary_noise(folder):
 def cyclic_include(folder):
     (folder / "a.toml").write_text('include = "b.toml"\nscene = "ground"\n')
     (folder / "b.toml").write_text('include = "a.toml"\n')
-    return ["include goes round in a circle", "'a.toml' -> 'b.toml' -> 'a.toml'"]
+    return ["circular include", "'a.toml' -> 'b.toml' -> 'a.toml'"]
 
 
 def not_a_number(folder):

@@ -23,7 +23,7 @@ def limpet_(*words, code=None):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["view", "grond"], "there is no such scene"),
+        (["view", "grond"], "unknown scene"),
         (["replay", "nowhere"], "has no frames.npz"),
         (["render", "nowhere"], "has no frames.npz"),
         (["view", "ground", "--port", "99999"], "port = 99999"),

@@ -92,14 +92,10 @@ def test_the_space_bar_plays_to_the_end_and_the_air_is_seen(server, viewer):
         viewer.until(f"limpet.frame.colour === '{colour}' && {legend}.length > 2")
         viewer.keep(colour)
     viewer.page.select_option("#colour", "pressure")
-    viewer.page.click(
-        "#cameras >> text=below"
-    )  # the lip, without the block that it stands on
+    viewer.page.click("#cameras >> text=below")  # the lip, without the block that it stands on
     assert viewer.get("limpet.view.bodies.map(b => b.surface.visible)") == [True, False]
     viewer.page.select_option("#cut", "none")
-    viewer.until(
-        "limpet.frame.colour === 'pressure' && document.body.dataset.state === 'ended'"
-    )
+    viewer.until("limpet.frame.colour === 'pressure' && document.body.dataset.state === 'ended'")
     viewer.keep("below")
     viewer.page.click("#cameras >> text=oblique")
     assert viewer.get("limpet.frame.time") == pytest.approx(3.0, abs=0.011)
@@ -127,9 +123,7 @@ def test_a_slider_changes_the_physics(server, viewer):
     viewer.page.click("form .apply .main")
     viewer.until("limpet.header.epoch > 1 && limpet.frame && limpet.frame.step === 0")
     assert viewer.get("limpet.header.parameters.find(p => p.name === 'young').value") == 8e6
-    assert (
-        1.8 < pressed(viewer) / before < 2.5
-    )  # twice as stiff; weight and wrinkles do not scale
+    assert 1.8 < pressed(viewer) / before < 2.5  # twice as stiff; weight and wrinkles do not scale
 
     viewer.page.fill("#parameters input[name=poisson]", "0.7")  # the model refuses it
     viewer.page.keyboard.press("Tab")
@@ -228,9 +222,7 @@ def test_the_surface_on_which_fields_meet_shines_through(viewer, tmp_path):
     last = camera.frames[-1].patch
     viewer.page.goto(write_replay(tmp_path).as_uri())
     viewer.until("limpet.frame")
-    assert (
-        viewer.get("document.getElementById('patch-legend').hidden") is True
-    )  # not begun yet
+    assert viewer.get("document.getElementById('patch-legend').hidden") is True  # not begun yet
     viewer.get("limpet.showFrame(10)")
     assert viewer.get("limpet.view.patch.geometry.index.count") == 3 * len(last.triangles)
     shown = np.array(viewer.get("Array.from(limpet.frame.patch.pressure)"))

@@ -87,7 +87,7 @@ def _draw(scene: Scene, recorder: Recorder, summary: Summary) -> None:
     from limpet.record.picture import draw_scene, select_frames
     from limpet.record.plots import plot_history
     from limpet.record.section import plot_sections
-    from limpet.scenes.own import OwnCup
+    from limpet.scenes.custom import CustomCup
 
     plots = recorder.folder / "plots"
     plots.mkdir(exist_ok=True)
@@ -96,7 +96,7 @@ def _draw(scene: Scene, recorder: Recorder, summary: Summary) -> None:
     plot_sections(frames, plots / "section.png")
     pressed = [recorder.key_frames["hold"].time] if "hold" in recorder.key_frames else []
     draw_scene(select_frames(recorder.frames, pressed), plots / "scene.png")
-    if isinstance(getattr(scene.parameters, "cup", None), OwnCup):
+    if isinstance(getattr(scene.parameters, "cup", None), CustomCup):
         draw_meshes(scene.world, plots / "mesh.png")
 
 

@@ -26,7 +26,7 @@ CENTRE = """name => {
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_it_is_shown_and_pulled(scene, frame_header):
+def test_it_is_shown_and_pulled(scene, viewer):
     from limpet.viewer.server import Server
 
     changes, body, pull = SCENES[scene]
@@ -34,35 +34,33 @@ def test_it_is_shown_and_pulled(scene, frame_header):
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        frame_header.page.goto(server.address)
-        frame_header.until("limpet.frame", 60.0)
-        assert frame_header.get("document.getElementById('cut').value") == "none"
-        start = np.array(frame_header.page.evaluate(CENTRE, body))
-        frame_header.page.click("#play")
-        frame_header.until("limpet.frame.time > 0.3", 60.0)
-        fallen = np.array(frame_header.page.evaluate(CENTRE, body))
+        viewer.page.goto(server.address)
+        viewer.until("limpet.frame", 60.0)
+        assert viewer.get("document.getElementById('cut').value") == "none"
+        start = np.array(viewer.page.evaluate(CENTRE, body))
+        viewer.page.click("#play")
+        viewer.until("limpet.frame.time > 0.3", 60.0)
+        fallen = np.array(viewer.page.evaluate(CENTRE, body))
         assert fallen[2] < start[2] - 1e-4
 
-        assert 0.0 < float(frame_header.get("document.getElementById('pull').value")) < 2.0
-        frame_header.page.fill("#pull", pull)
-        where = frame_header.page.evaluate(MIDDLE, body)
-        frame_header.page.keyboard.down("Shift")
-        frame_header.page.mouse.move(*where)
-        frame_header.page.mouse.down()
-        frame_header.page.mouse.move(where[0] + 150, where[1] - 60)
+        assert 0.0 < float(viewer.get("document.getElementById('pull').value")) < 2.0
+        viewer.page.fill("#pull", pull)
+        where = viewer.page.evaluate(MIDDLE, body)
+        viewer.page.keyboard.down("Shift")
+        viewer.page.mouse.move(*where)
+        viewer.page.mouse.down()
+        viewer.page.mouse.move(where[0] + 150, where[1] - 60)
         message = "document.getElementById('message').textContent"
-        assert f"pulling {body}" in frame_header.until(
-            f"{message}.includes('pulling') && {message}"
-        )
-        before = frame_header.get("limpet.frame.time")
-        frame_header.until(f"limpet.frame.time > {before + 0.4}", 60.0)
-        frame_header.keep(f"pulled-{scene}")
-        pulled = np.array(frame_header.page.evaluate(CENTRE, body))
-        frame_header.page.mouse.up()
-        frame_header.page.keyboard.up("Shift")
+        assert f"pulling {body}" in viewer.until(f"{message}.includes('pulling') && {message}")
+        before = viewer.get("limpet.frame.time")
+        viewer.until(f"limpet.frame.time > {before + 0.4}", 60.0)
+        viewer.keep(f"pulled-{scene}")
+        pulled = np.array(viewer.page.evaluate(CENTRE, body))
+        viewer.page.mouse.up()
+        viewer.page.keyboard.up("Shift")
         assert np.linalg.norm(pulled - fallen) > 2e-3
         assert np.all(np.isfinite(pulled))
-        assert frame_header.complaints == []
+        assert viewer.complaints == []
     finally:
         server.stop()
         thread.join(10)
