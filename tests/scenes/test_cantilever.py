@@ -51,7 +51,7 @@ def test_its_volume_stays_but_for_the_first_fall(recorded):
 def test_the_run_folder_has_what_is_watched(recorded):
     folder, summary, rows = recorded
     assert set(summary.probes) == {"tip_x", "tip_y", "tip_z", "beam_volume"}
-    assert json.loads((folder / "summary.json").read_text())["watched"]["tip_z"]["last"] < 0.0
+    assert json.loads((folder / "summary.json").read_text())["probes"]["tip_z"]["last"] < 0.0
     assert (folder / "plots" / "history.png").read_bytes().startswith(b"\x89PNG")
     assert len(rows) == 125
 

@@ -52,8 +52,8 @@ def test_settings_say_what_is_wrong():
     assert Settings(cavities="classifier").cavities == "classifier"
     for told, line in (
         ({"cavities": "clasifier"}, "cavities = 'clasifier'; did you mean 'classifier'?"),
-        ({"cavities": "classifier", "seal_boundary": "history"}, "seal_boundary = 'history'"),
-        ({"inner": "underside"}, "inner = 'underside': only the classifier asks for it"),
+        ({"cavities": "classifier", "seal_boundary": "history"}, "ring = 'history'"),
+        ({"inner_region": "underside"}, "inner = 'underside': only the classifier asks for it"),
     ):
         with pytest.raises(LimpetError) as caught:
             Settings(**told)

@@ -28,7 +28,7 @@ def test_sizes_are_told_side_by_side(tmp_path):
     told = [dict(zip(table.columns, row)) for row in table.rows]
     assert [t["nodes"] for t in told] == [36, 81]
     assert all(t["constraints, min"] <= t["constraints, max"] for t in told)
-    assert all(t["sweeps [ms]"] > 0.0 and t["calm"] for t in told)
+    assert all(t["sweeps [ms]"] > 0.0 and t["stable"] for t in told)
     assert table.notes[0] == "C: said"
     assert result.ok and (tmp_path / "small.png") in result.save(tmp_path)
 
