@@ -92,7 +92,7 @@ def test_every_page_is_built(site):
 def test_no_page_loads_from_another_host(site):
     for page in site.rglob("*.html"):
         parser = Loaded()
-        parser.port_flow(page.read_text(encoding="utf-8"))
+        parser.feed(page.read_text(encoding="utf-8"))
         assert parser.addresses
         for address in parser.addresses:
             assert not re.match(r"(?:[a-z]+:)?//", address), f"{page.name} loads {address}"
