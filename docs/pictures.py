@@ -26,9 +26,9 @@ from fingerprint import fingerprint
 
 from limpet.record.history import Row, flatten, up_direction
 from limpet.record.mesh_files import draw_meshes
-from limpet.record.picture import View, draw_scene, moments
+from limpet.record.picture import View, draw_scene, select_frames
 from limpet.record.run import record_run
-from limpet.record.run_folder import film_step
+from limpet.record.run_folder import frame_interval
 from limpet.record.summary import Summary, summarise
 from limpet.report import SectionFrame
 from limpet.scenes import registry
@@ -49,7 +49,7 @@ class Case:
     scene: str
     body: str  # whose rise is told
     changes: dict[str, object] = field(default_factory=dict)
-    times: tuple[float, ...] = ()  # [s] shown besides the moments chosen by rule
+    times: tuple[float, ...] = ()  # [s] shown besides the frames chosen by rule
     view: View = field(default_factory=View)
 
 
@@ -106,7 +106,7 @@ def run(case: Case) -> Recording:
     """The whole run, a frame every so often."""
     scene = registry.load(case.scene, case.changes)
     simulation = scene.simulation()
-    every, up = film_step(scene.duration, scene.h), up_direction(scene.world.gravity)
+    every, up = frame_interval(scene.duration, scene.h), up_direction(scene.world.gravity)
     rows, frames = [], [simulation.section_frame("")]
     for report in simulation.run(scene.duration):
         rows.append(flatten(report, up))
@@ -171,9 +171,9 @@ def write_figures(rows: dict[str, str]) -> None:
 
 
 def film_case(name: str, keep: Path | None) -> None:
-    """A scene of the papers, as a strip of moments and a row of figures."""
+    """A scene of the papers, as a strip of frames and a row of figures."""
     case, film = CASES[name], kept(name, keep)
-    draw_scene(moments(film.frames, case.times), IMAGES / f"scene-{name}.png", case.view)
+    draw_scene(select_frames(film.frames, case.times), IMAGES / f"scene-{name}.png", case.view)
     row = figures(name, film)
     write_figures({name: row})
     print(row, flush=True)
@@ -241,7 +241,7 @@ def pictures() -> dict[str, Picture]:
         "mycup-mesh": Picture(
             ("mycup-mesh.png",),
             mycup_mesh,
-            ("limpet.scenes.own", "limpet.record.mesh_files"),
+            ("limpet.scenes.custom", "limpet.record.mesh_files"),
             (_own_cup(),),
         ),
         "ground-run": Picture(

@@ -1,4 +1,4 @@
-"""What Limpet raises when a user errs: one line that names the field, the value and the fix."""
+"""Exceptions for wrong input: one line that names the field, the value and the fix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numbers import Real
 
 
 class LimpetError(Exception):
-    """Wrong input. The message says what was given, what was expected and how to mend it."""
+    """Wrong input. The message says what was given, what was expected and how to fix it."""
 
 
 class MeshError(LimpetError):
@@ -16,14 +16,14 @@ class MeshError(LimpetError):
 
 
 class DivergedError(LimpetError):
-    """A run whose numbers left the finite; what was recorded before is kept."""
+    """A run that diverged (NaN or Inf). The steps recorded before are kept."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """The half sentence ``; did you mean 'x'?``, or the list of what there is."""
+    """The end of a message: ``; did you mean 'x'?``, or the list of known names."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(names)}"
+    return f"; did you mean '{near[0]}'?" if near else f"; expected one of: {', '.join(names)}"
 
 
 def require_positive(field: str, value: float, unit: str = "", hint: str = "") -> float:
@@ -32,7 +32,7 @@ def require_positive(field: str, value: float, unit: str = "", hint: str = "") -
     if not isinstance(value, Real):
         raise LimpetError(
             f"{field} = {value!r}: expected a plain number in SI units{tail}; "
-            "texts with units are for scene files and the command line"
+            "strings with units are for scene files and the command line"
         )
     if not 0.0 < float(value) < float("inf"):
         raise LimpetError(f"{field} = {value:g}{unit}: expected a finite number above 0{tail}")

@@ -1,7 +1,7 @@
 """Numbers with units: read ``"4 mm"`` as 0.004, show 1.2e-5 m as ``"0.012 mm"``; SI inside.
 
-The annotated types (Length, Mass, ...) let a pydantic model take either a plain SI number or a text
-with a unit; `explain` turns what pydantic says about a wrong one into a single line.
+The annotated types (Length, Mass, ...) let a pydantic model accept a plain SI number or a string
+with a unit. `explain` turns a validation error of pydantic into a single line.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from limpet.errors import LimpetError, suggest
 
 @dataclass(frozen=True)
 class Dimension:
-    """A kind of quantity: what it is called, its units in SI, and those that are good to read."""
+    """A physical dimension: its name, its units, and the units used for display."""
 
     name: str
-    units: dict[str, float]  # unit -> its size in the SI unit
+    units: dict[str, float]  # unit -> factor to the SI unit
     shown: tuple[str, ...]  # largest first; a value is shown in the first that makes it >= 1
-    zero: dict[str, float] | None = None  # unit -> SI value of its zero, where that is not 0
+    zero: dict[str, float] | None = None  # unit -> SI value of its zero point, if not 0
 
 
 DIMENSIONS: dict[str, Dimension] = {
@@ -62,7 +62,7 @@ _SPELLINGS = str.maketrans({"µ": "u", "μ": "u", "³": "^3", "²": "^2", "°": 
 
 
 def quantity(value: object, si: str, field: str = "value") -> float:
-    """`value` in the unit `si`: a text such as ``"4 mm"``, or a plain number, which is SI."""
+    """`value` in the unit `si`: from a string such as ``"4 mm"``, or from a plain SI number."""
     try:
         return _read(value, si)
     except ValueError as problem:
@@ -70,20 +70,20 @@ def quantity(value: object, si: str, field: str = "value") -> float:
 
 
 def show(value: float, si: str, digits: int = 4) -> str:
-    """`value` (SI) with a unit that reads well; `quantity` reads it back."""
+    """`value` (SI) as a string with a convenient unit; `quantity` reads it back."""
     dimension = DIMENSIONS[si]
     sizes = {unit: dimension.units[unit] for unit in dimension.shown}
     if not value:
         return f"0 {si}"
     fallback = dimension.shown[-1]
     # Half a unit in the last digit: 999.96 mm rounds to 1 m, not to "1000 mm".
-    reach = abs(value) * (1 + 0.5 * 10.0**-digits)
-    unit = next((unit for unit, size in sizes.items() if reach >= size), fallback)
+    rounded = abs(value) * (1 + 0.5 * 10.0**-digits)
+    unit = next((unit for unit, size in sizes.items() if rounded >= size), fallback)
     return f"{value / sizes[unit]:.{digits}g} {unit}"
 
 
 def _read(value: object, si: str) -> float:
-    """The number behind `quantity`; a ValueError says only what was expected."""
+    """The number in SI units; a ValueError states only what was expected."""
     dimension = DIMENSIONS[si]
     expected = f"expected {dimension.name} ({', '.join(dimension.units)})"
     if isinstance(value, str):
@@ -100,7 +100,7 @@ def _read(value: object, si: str) -> float:
     else:
         raise ValueError(expected)
     if not math.isfinite(result):
-        raise ValueError(f"{expected}, and a finite one")
+        raise ValueError(f"{expected} with a finite value")
     return result
 
 
@@ -141,7 +141,7 @@ Temperature = Annotated[float, Quantity("K")]
 def explain(
     error: ValidationError, given: Mapping[str, object] | None = None, known: Iterable[str] = ()
 ) -> LimpetError:
-    """One line per wrong field, joined: the key, the value as `given`, what was expected."""
+    """One message for all wrong fields: the key, the value as `given`, and what was expected."""
     lines = [_explain_one(dict(problem), given or {}, known) for problem in error.errors()]
     return LimpetError("; ".join(dict.fromkeys(lines)))
 
@@ -150,9 +150,9 @@ def _explain_one(problem: dict, given: Mapping[str, object], known: Iterable[str
     path = [str(part) for part in problem["loc"]]
     key = ".".join(path)
     if problem["type"] == "extra_forbidden":
-        return f"{key}: there is no such parameter{suggest(key, known)}"
+        return f"{key}: unknown parameter{suggest(key, known)}"
     if problem["type"] == "missing":
-        return f"{key}: expected a value, none was given"
+        return f"{key}: expected a value, but none was given"
     expected = str(problem["msg"]).removeprefix("Value error, ")
     expected = expected.replace("Input should be a valid", "expected a valid")
     expected = re.sub(

@@ -8,8 +8,7 @@ import sys
 import time
 
 import pytest
-
-from limpet.record.history import read_history
+from tests.record.kit import read_history
 
 SHORT = ("--duration", "0.05")
 

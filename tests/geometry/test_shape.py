@@ -92,7 +92,7 @@ def test_a_region_that_is_not_there_names_what_is():
     shape = soft_box(1.0, 1.0, 1.0, (1, 1, 1))
     with pytest.raises(LimpetError, match=r"'soft box' has no region 'tob'; did you mean 'top'\?"):
         shape.region("tob")
-    with pytest.raises(LimpetError, match=r"has no region 'xyz'; there are: bottom, top"):
+    with pytest.raises(LimpetError, match=r"has no region 'xyz'; expected one of: bottom, top"):
         shape.region("xyz")
 
 

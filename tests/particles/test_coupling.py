@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.record.kit import read_history
 
 import limpet as lp
 from limpet.errors import LimpetError
@@ -15,9 +16,8 @@ from limpet.particles import (
     gel_block,
     half_space,
 )
-from limpet.record.history import read_history
 from limpet.record.run import record_run
-from limpet.scenes.draped import PLAN, drape, draped
+from limpet.scenes.cloth import SOLVER_SETTINGS, add_cloth, cloth_system
 from limpet.scenes.registry import load
 
 GRAVITY = 9.81
@@ -112,10 +112,10 @@ def test_the_turns_come_to_one_answer(monkeypatch):
 
 
 def test_guests_alone_step_as_their_engine_does():
-    engine = draped(8)
+    engine = cloth_system(8)
     world = lp.World()
-    world.particles.settings = PLAN
-    drape(world.particles, 8)
+    world.particles.settings = SOLVER_SETTINGS
+    add_cloth(world.particles, 8)
     sim = lp.Simulation(world, h=0.02)
     for _ in range(15):
         engine.step(), sim.step()
@@ -135,7 +135,7 @@ def test_a_run_of_swept_bodies_alone_is_recorded(tmp_path):
 
 def test_a_world_can_be_run_twice():
     world = lp.World()
-    drape(world.particles, 6)
+    add_cloth(world.particles, 6)
     first, second = (lp.Simulation(world, h=0.02) for _ in range(2))
     for _ in first.run(0.2):
         pass
@@ -186,7 +186,7 @@ def test_what_cannot_be():
     cup = world.add_soft(
         lp.shapes.cup("standard", sectors=8, segments=4), lp.Material(4e6, 0.45), 0.02
     )
-    sheet = drape(world.particles, 6)
+    sheet = add_cloth(world.particles, 6)
     with pytest.raises(LimpetError, match=r"'cloth' is an open sheet.*close it to a bag"):
         lp.Simulation(world)
     world.exclude_contact(cup, sheet)

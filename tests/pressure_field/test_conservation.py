@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limpet.pressure_field.energy import energy
 from limpet.pressure_field.fields import half_space, pressure_field
 from limpet.pressure_field.primitives import box
 from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import wrench
 
+from .energy import energy
 from .kit import HERE, ball, brick, force, pose, rigid_ball, rod
 
 SOFT_GROUND = half_space((0.0, 0.0, 1.0), 0.04, modulus=2e7, thickness=0.05)

@@ -7,11 +7,11 @@ import pytest
 from scipy.integrate import quad, solve_ivp
 
 from limpet.errors import DivergedError, LimpetError
-from limpet.pressure_field.dynamics import Bodies, Mover
 from limpet.pressure_field.fields import half_space, pressure_field
 from limpet.pressure_field.primitives import box, sphere
 from limpet.pressure_field.wrench import FrictionModel
 
+from .dynamics import Bodies, Mover
 from .kit import rigid_ball
 
 G, RADIUS, MASS = 9.81, 0.05, 0.2

@@ -1,4 +1,4 @@
-"""What is seen of a moment, and the film in a run folder."""
+"""What is seen of a moment, and the frames in a run folder."""
 
 import numpy as np
 import pytest
@@ -64,16 +64,16 @@ def test_looking_changes_nothing():
 def test_a_run_keeps_a_film_that_reads_back(tmp_path):
     scene = load("ground", {**SMALL, "duration": "0.5 s"})
     record_run(scene, scene.simulation(), tmp_path / "run", plots=False)
-    film = read(tmp_path / "run")
-    assert [m.step for m in film.frames] == list(range(26))
-    assert film.frame_header.names == ("cup", "block") and film.frame_header.kinds == (
+    frames = read(tmp_path / "run")
+    assert [m.step for m in frames.frames] == list(range(26))
+    assert frames.frame_header.names == ("cup", "block") and frames.frame_header.kinds == (
         "soft",
         "fixed",
     )
-    assert film.title == "ground" and "pushed" in film.summary
-    save(film, tmp_path / "again.npz")
+    assert frames.title == "ground" and "pushed" in frames.summary
+    save(frames, tmp_path / "again.npz")
     again = read(tmp_path / "again.npz")
-    for one, other in zip(film.frames, again.frames):
+    for one, other in zip(frames.frames, again.frames):
         assert np.array_equal(one.positions, other.positions)
         assert np.array_equal(one.contact_forces, other.contact_forces)
         assert np.array_equal(one.figures, other.figures, equal_nan=True)
@@ -83,21 +83,21 @@ def test_a_run_keeps_a_film_that_reads_back(tmp_path):
             assert a.pressure == b.pressure
         for name in COLOURS:
             assert np.array_equal(one.fields[name], other.fields[name], equal_nan=True)
-    assert len(film.frames[-1].cavities) == 1
+    assert len(frames.frames[-1].cavities) == 1
 
 
 def test_a_long_run_keeps_some_two_hundred():
     simulation = load("ground", {**SMALL, "duration": "0.4 s"}).simulation()
-    camera = FrameRecorder(simulation, "", "", 1000)  # as if it were the start of a long one
+    recorder = FrameRecorder(simulation, "", "", 1000)  # as if it were the start of a long one
     for report in simulation.run(0.4):
-        camera.add(report)
-    assert [m.step for m in camera.frames] == [0, 5, 10, 15, 20]
-    assert isinstance(Recording("", "", frame_header(simulation), camera.frames), Recording)
+        recorder.add(report)
+    assert [m.step for m in recorder.frames] == [0, 5, 10, 15, 20]
+    assert isinstance(Recording("", "", frame_header(simulation), recorder.frames), Recording)
 
 
 def test_what_is_no_film_is_said(tmp_path):
     with pytest.raises(LimpetError, match=f"has no {FILE}"):
         read(tmp_path)
-    (tmp_path / FILE).write_bytes(b"no film")
+    (tmp_path / FILE).write_bytes(b"no frames")
     with pytest.raises(LimpetError, match="is damaged"):
         read(tmp_path)

@@ -1,4 +1,4 @@
-"""The surfaces on which pressure fields meet, as a moment, a film and ParaView have them."""
+"""The surfaces on which pressure fields meet, as a moment, a frames and ParaView have them."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_nothing_joined_is_nothing():
 
 def test_a_film_keeps_them(tmp_path):
     simulation = drop()
-    camera = FrameRecorder(simulation, "drop", "", 10)
+    recorder = FrameRecorder(simulation, "drop", "", 10)
     for report in simulation.run(0.02):
-        camera.add(report)
-    camera.save(tmp_path)
+        recorder.add(report)
+    recorder.save(tmp_path)
     kept = read(tmp_path).frames
     assert len(kept[0].patch.points) == 0 < len(kept[-1].patch.points)
-    for one, other in zip(camera.frames, kept, strict=True):
+    for one, other in zip(recorder.frames, kept, strict=True):
         for name in ("points", "pressure", "triangles"):
             assert np.array_equal(getattr(one.patch, name), getattr(other.patch, name))
 

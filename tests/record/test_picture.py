@@ -1,4 +1,4 @@
-"""The picture of a scene: projection, cutting, which triangle is seen, and the moments shown."""
+"""The picture of a scene: projection, cutting, which triangle is seen, and the frames shown."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from limpet.record.picture import _layout, draw_scene, moments, plane_of
+from limpet.record.picture import _layout, draw_scene, plane_of, select_frames
 from limpet.record.render import (
     AMBIENT,
     FIXED,
@@ -16,7 +16,7 @@ from limpet.record.render import (
     View,
     clip,
     colour_of,
-    encloses,
+    is_closed,
     nearest,
     render,
     shade,
@@ -52,7 +52,7 @@ def test_the_cut_removes_what_is_before_the_plane_and_nothing_else(kit):
         c, s = np.cos(turn), np.sin(turn)
         turned = points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
         kept = clip(turned, triangles, AWAY)
-        other = clip(turned, triangles, Plane(AWAY.place, -AWAY.normal))
+        other = clip(turned, triangles, Plane(AWAY.origin, -AWAY.normal))
         assert kept[..., 1].min() == pytest.approx(0.0, abs=1e-15)
         assert other[..., 1].max() == pytest.approx(0.0, abs=1e-15)
         assert area(kept) + area(other) == pytest.approx(area(turned[triangles]), rel=1e-12)
@@ -76,7 +76,7 @@ def test_loops_lie_in_the_plane(kit):
     loops = plane.loops(points, triangles)
     assert len(loops) == 2
     for loop in loops:
-        assert plane.before(loop) == pytest.approx(0.0, abs=1e-8)
+        assert plane.distance(loop) == pytest.approx(0.0, abs=1e-8)
         assert (loop[:, 2].min(), loop[:, 2].max()) == pytest.approx((0.0, 0.004))
 
 
@@ -121,7 +121,7 @@ def test_render_shows_the_body_where_it_is(kit):
 def test_cut_scene_has_nothing_before_the_plane(kit):
     frame, view = kit.frame(), View(-90.0, 0.0)
     plane = plane_of(frame, view)
-    assert plane.place == pytest.approx([0.0, 0.0, 0.002], abs=1e-12)  # of the cup, the soft body
+    assert plane.origin == pytest.approx([0.0, 0.0, 0.002], abs=1e-12)  # of the cup, the soft body
     assert plane.normal == pytest.approx([0.0, -1.0, 0.0], abs=1e-15)
     assert plane_of(frame, View(opened=None)) is None
     window, pixels = (-0.02, 0.02, -0.012, 0.006), (80, 36)
@@ -147,13 +147,13 @@ def test_bodies_have_colours_by_kind(kit):
 
 
 def test_moments_are_start_lowest_pressure_end_and_those_asked_for(kit):
-    film = [replace(kit.frame(sealed=k in (3, 4)), time=0.1 * k) for k in range(9)]
-    film[4] = replace(film[4], cavities=((*film[4].cavities[0][:2], 10e3),))
-    assert [f.time for f in moments(film)] == pytest.approx([0.0, 0.4, 0.8])
-    assert [f.time for f in moments(film, [0.62])] == pytest.approx([0.0, 0.4, 0.6, 0.8])
-    airless = [replace(f, cavities=()) for f in film]
-    assert [f.time for f in moments(airless)] == pytest.approx([0.0, 0.4, 0.8])
-    assert moments(film[:1]) == film[:1]
+    frames = [replace(kit.frame(sealed=k in (3, 4)), time=0.1 * k) for k in range(9)]
+    frames[4] = replace(frames[4], cavities=((*frames[4].cavities[0][:2], 10e3),))
+    assert [f.time for f in select_frames(frames)] == pytest.approx([0.0, 0.4, 0.8])
+    assert [f.time for f in select_frames(frames, [0.62])] == pytest.approx([0.0, 0.4, 0.6, 0.8])
+    airless = [replace(f, cavities=()) for f in frames]
+    assert [f.time for f in select_frames(airless)] == pytest.approx([0.0, 0.4, 0.8])
+    assert select_frames(frames[:1]) == frames[:1]
 
 
 def test_the_picture_shows_the_air_where_there_is_some(kit, tmp_path):
@@ -181,8 +181,8 @@ def test_many_panels_go_in_two_rows():
 def test_a_sheet_is_seen_from_both_sides_and_encloses_nothing(kit):
     square = np.array([[-1.0, 0.0, -1.0], [1.0, 0.0, -1.0], [1.0, 0.0, 1.0], [-1.0, 0.0, 1.0]])
     sheet = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
-    assert not encloses(sheet)
-    assert all(encloses(triangles) for *_, triangles in kit.frame("rest").bodies)
+    assert not is_closed(sheet)
+    assert all(is_closed(triangles) for *_, triangles in kit.frame("rest").bodies)
     for triangles in (sheet, sheet[:, ::-1]):
         frame = replace(kit.frame("rest"), bodies=[("sheet", square, triangles)])
         view = View(-90.0, 0.0, opened=None)

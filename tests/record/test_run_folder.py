@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from limpet.errors import DivergedError, LimpetError, MeshError
-from limpet.record.history import read_history
 from limpet.record.run import record_run
 from limpet.record.run_folder import Recorder, check_folder, scene_toml
 from limpet.scenes.registry import read_scene_file
+
+from .kit import read_history
 
 
 def test_a_finished_run_has_all_its_files(kit, toy_scene, story, tmp_path):
@@ -77,16 +78,16 @@ def test_moments_of_the_section(kit, toy_scene, story, tmp_path):
     for report in simulation.run(1.0):
         recorder.add(report)
     recorder.finish()
-    assert list(recorder.frames) == ["rest", "hold", "peak"]
-    film = [round(frame.time, 6) for frame in recorder.film]
-    assert film == [round(0.1 * k, 6) for k in range(11)] + [1.0]  # every step, and the end
-    assert [round(frame.time, 6) for frame in recorder.frames.values()] == [0.0, 0.3, 0.7]
-    moved = {label: frame.bodies[-1][1][0, 0] for label, frame in recorder.frames.items()}
+    assert list(recorder.key_frames) == ["rest", "hold", "peak"]
+    frames = [round(frame.time, 6) for frame in recorder.frames]
+    assert frames == [round(0.1 * k, 6) for k in range(11)] + [1.0]  # every step, and the end
+    assert [round(frame.time, 6) for frame in recorder.key_frames.values()] == [0.0, 0.3, 0.7]
+    moved = {label: frame.bodies[-1][1][0, 0] for label, frame in recorder.key_frames.items()}
     assert (moved["hold"], moved["peak"]) == (3, 7)  # copies, though the array is at 10 by now
 
 
 def test_the_history_is_on_disk_before_the_run_ends(kit, toy_scene, story, tmp_path, monkeypatch):
-    monkeypatch.setattr("limpet.record.run_folder.FLUSH_SECONDS", -1.0)
+    monkeypatch.setattr("limpet.record.run_folder.FLUSH_INTERVAL", -1.0)
     recorder = Recorder(tmp_path / "run", toy_scene, kit.simulation(story))
     recorder.add(story[0])
     assert len(read_history(tmp_path / "run" / "history.csv")) == 1

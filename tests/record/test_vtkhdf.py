@@ -56,7 +56,7 @@ def frame(time, cup, contacts=0, cavities=()):
     table = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     where, force = rng.random((2, contacts, 3))
     return SectionFrame(
-        label="film", time=time,
+        label="frames", time=time,
         bodies=[("cup", cup, TRIANGLE), ("a/b", table, TRIANGLE)],
         contacts=where, forces=force, cavity_points=np.zeros((0, 3)),
         cavity_triangles=np.zeros((0, 3), int), pressure=1e5, cavities=cavities,
@@ -64,7 +64,7 @@ def frame(time, cup, contacts=0, cavities=()):
 
 
 @pytest.fixture
-def film():
+def frames():
     """Contacts and cavities that come, change in number, and go."""
     rng = np.random.default_rng(1)
 
@@ -112,21 +112,21 @@ def same(parts, given):
                                               [len(t) for _, t, _ in given.cavities]))  # fmt: skip
 
 
-def test_every_frame_is_read_back_in_any_order(film, tmp_path):
+def test_every_frame_is_read_back_in_any_order(frames, tmp_path):
     path = tmp_path / "frames.vtkhdf"
     writer = FrameWriter(path)
-    for moment in film:
+    for moment in frames:
         writer.add(moment)
     writer.close()
     reader = Reader(path)
     assert reader.times == [0.0, 0.1, 0.2, 0.3, 0.4]
     for k in (0, 1, 2, 3, 4, 2, 0, 4):
-        same(reader.at(reader.times[k]), film[k])
+        same(reader.at(reader.times[k]), frames[k])
 
 
-def test_a_body_that_stands_still_is_written_once(film, tmp_path):
+def test_a_body_that_stands_still_is_written_once(frames, tmp_path):
     writer = FrameWriter(tmp_path / "frames.vtkhdf")
-    for moment in film:
+    for moment in frames:
         writer.add(moment)
     writer.close()
     with h5py.File(tmp_path / "frames.vtkhdf") as file:
@@ -134,17 +134,17 @@ def test_a_body_that_stands_still_is_written_once(film, tmp_path):
         assert file["VTKHDF/cup/Points"].shape == (4 * 3, 3)  # it rests from 0.2 to 0.3 s
 
 
-def test_a_run_that_is_killed_keeps_its_frames(film, tmp_path):
+def test_a_run_that_is_killed_keeps_its_frames(frames, tmp_path):
     """What is on disk after a frame can be read, though nobody has closed the file."""
     path = tmp_path / "frames.vtkhdf"
     writer = FrameWriter(path)
-    for k, moment in enumerate(film):
+    for k, moment in enumerate(frames):
         writer.add(moment)
         copy = tmp_path / f"after{k}.vtkhdf"
         shutil.copy(path, copy)
         if k:  # VTK gives a single frame no time
             reader = Reader(copy)
-            assert reader.times == [m.time for m in film[: k + 1]]
+            assert reader.times == [m.time for m in frames[: k + 1]]
             same(reader.at(moment.time), moment)
     writer.close()
 
@@ -152,9 +152,9 @@ def test_a_run_that_is_killed_keeps_its_frames(film, tmp_path):
 def test_names_that_vtk_could_not_take(tmp_path):
     x = np.eye(3)
     bodies = [(name, x, TRIANGLE) for name in ("contacts", "a b", "a/b", "1", "Tasse ä")]
-    moments = [frame(t, x) for t in (0.0, 1.0)]
+    select_frames = [frame(t, x) for t in (0.0, 1.0)]
     writer = FrameWriter(tmp_path / "f.vtkhdf")
-    for moment in moments:
+    for moment in select_frames:
         writer.add(SectionFrame(**{**vars(moment), "bodies": bodies}))
     writer.close()
     parts = Reader(tmp_path / "f.vtkhdf").at(1.0)
@@ -175,10 +175,10 @@ def test_the_frames_of_a_run_of_the_ground_scene(tmp_path):
         recorder.add(report)
     recorder.finish()
     reader = Reader(tmp_path / "run" / "frames.vtkhdf")
-    film = recorder.film[:-1]  # the last is the end, which was filmed already
-    assert reader.times == [f.time for f in film]
-    assert any(f.cavities for f in film) and any(len(f.contacts) for f in film)
-    for moment in (film[0], film[len(film) // 2], film[-1]):
+    frames = recorder.frames[:-1]  # the last is the end, which was filmed already
+    assert reader.times == [f.time for f in frames]
+    assert any(f.cavities for f in frames) and any(len(f.contacts) for f in frames)
+    for moment in (frames[0], frames[len(frames) // 2], frames[-1]):
         parts = reader.at(moment.time)
         assert list(parts) == ["cup", "block", "contacts", "cavities"]
         for name, x, t in moment.bodies:

@@ -111,7 +111,7 @@ def test_a_pressed_ring_leaks_less() -> None:
             {"limit": "paths"},
             "limit = 'paths': expected 'constant', 'path', 'path-sum' or 'energy'",
         ),
-        ({"limit": "path", "overpressure": "1 kPa"}, "leave one of them out"),
+        ({"limit": "path", "overpressure": "1 kPa"}, "remove one of them"),
     ],
 )
 def test_wrong_air_is_refused(parameters, message) -> None:

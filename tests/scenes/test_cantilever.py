@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from tests.record.kit import read_history
 
 import limpet as lp
 from limpet.errors import LimpetError
 from limpet.fem.statics import static_equilibrium
-from limpet.record.history import read_history
 from limpet.record.run import record_run
 from limpet.scenes.registry import load
 from limpet.studies.reproduce.elastica import Beam, bend
@@ -86,9 +86,9 @@ def test_mirrored_tets_hide_the_locking():
     [
         ({"poisson": 0.6}, "poisson = 0.6: expected a number less than or equal to 0.5"),
         ({"element": "tet5"}, "element = 'tet5'; did you mean 'tet"),
-        ({"law": "rubber"}, "material law = 'rubber'; there are: corotational"),
+        ({"law": "rubber"}, "material law = 'rubber'; expected one of: corotational"),
         ({"divisions": [0, 1, 1]}, r"divisions = \(0, 1, 1\): expected three numbers from 1 up"),
-        ({"lenght": 1}, "lenght: there is no such parameter; did you mean 'length'"),
+        ({"lenght": 1}, "lenght: unknown parameter; did you mean 'length'"),
     ],
 )
 def test_wrong_parameters(parameters, message):

@@ -79,7 +79,7 @@ def test_high_curvature_does_not(surface: str, radius: str) -> None:
 
 
 def test_a_hollow_that_the_cup_does_not_fit_into_is_refused() -> None:
-    with pytest.raises(LimpetError, match=r"radius = 15 mm: a concave surface .* 18.5 mm or more"):
+    with pytest.raises(LimpetError, match=r"15 mm: the cup does not fit .* 18.5 mm or more"):
         load("curved", {"surface": "concave", "radius": "15 mm"})
     load("curved", {"surface": "convex", "radius": "15 mm"})
 

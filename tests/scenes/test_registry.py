@@ -27,7 +27,7 @@ def toy(monkeypatch):
     monkeypatch.setattr(registry, "_CATALOGUE", dict(registry._CATALOGUE))
     monkeypatch.setattr(registry, "_RECIPES", dict(registry._RECIPES))
 
-    @scene("toy", "a toy", ToyParameters, expect="it seals")
+    @scene("toy", ToyParameters, summary="a toy", expect="it seals")
     def build(parameters):
         return SimpleNamespace(gravity=(0.0, 0.0, -9.81), young=parameters.young)
 
@@ -46,7 +46,7 @@ def test_load_builds_the_world_from_the_resolved_parameters(toy):
 @pytest.mark.parametrize(
     ("overrides", "line"),
     [
-        ({"yung": "1"}, "yung: there is no such parameter; did you mean 'young'?"),
+        ({"yung": "1"}, "yung: unknown parameter; did you mean 'young'?"),
         ({"young": "0"}, "young = '0': expected a number greater than 0"),
         ({"young": "4 mm"}, "young = '4 mm': expected a pressure (Pa, kPa, MPa, GPa, bar, mbar)"),
         ({"h": "0 s"}, "h = '0 s': expected a time above 0 (s, ms)"),
@@ -101,7 +101,6 @@ def test_listing_imports_neither_numba_nor_the_simulation():
 def test_the_catalogue_agrees_with_what_the_modules_register(name):
     entry = scenes()[name]
     importlib.import_module(entry.module)
-    assert registry._RECIPES[name].summary == entry.summary
     assert registry._RECIPES[name].expect
 
 
@@ -117,7 +116,10 @@ def test_scene_file(tmp_path):
         ("scene = ", "is not TOML"),
         ("[parameters]\nh = 1", 'expected a line such as scene = "ground"'),
         ('scene = "toy"\nparameters = 3', "parameters = 3: expected a table"),
-        ('scene = "toy"\n[parameter]\nh = 1', "no key 'parameter'; did you mean 'parameters'?"),
+        (
+            'scene = "toy"\n[parameter]\nh = 1',
+            "unknown key 'parameter'; did you mean 'parameters'",
+        ),
     ],
 )
 def test_a_wrong_scene_file_is_one_clear_line(tmp_path, text, line):

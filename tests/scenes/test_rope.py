@@ -10,7 +10,7 @@ import pytest
 from limpet.errors import LimpetError
 from limpet.particles.meshes import edge_lengths, rope
 from limpet.scenes.registry import load
-from limpet.scenes.rope import THICKNESS, Hung, over_the_wheel, roped
+from limpet.scenes.rope import THICKNESS, RopeBodies, over_the_wheel, rope_system
 from limpet.studies.reproduce.averaging_c import atwood
 
 from .runs import GRAVITY, run
@@ -21,7 +21,7 @@ ARM = RADIUS + THICKNESS  # [m] of the rope's middle
 
 @dataclass(frozen=True)
 class Fall:
-    hung: Hung
+    hung: RopeBodies
     acceleration: float  # [m/s^2] of the weights, from rest on
     rim: float  # [m/s^2] of the wheel where the rope lies
     stretch: float  # of the rope's edges, most
@@ -29,7 +29,7 @@ class Fall:
 
 
 def fall(seconds: float, **told: float) -> Fall:
-    world, hung = roped(radius=RADIUS, length=LENGTH, **told)
+    world, hung = rope_system(radius=RADIUS, length=LENGTH, **told)
     start = hung.heavy.centre[2] - hung.light.centre[2]
     edges, stretch, drifted = hung.rope.mesh.edges, 0.0, 0.0
     for _ in world.run(seconds):
@@ -89,7 +89,7 @@ def test_the_strip_is_laid_over_the_wheel_without_a_stretch(segments):
 
 
 def test_the_rope_has_the_paper_s_counts():
-    world, hung = roped()
+    world, hung = rope_system()
     world.step()
     p = world._impulses
     assert (len(hung.rope.x), len(hung.rope.mesh.triangles)) == (50, 48)
@@ -115,7 +115,7 @@ def test_a_rope_that_does_not_fit_the_wheel_is_one_clear_line(told):
 
 def test_by_name_it_is_what_it_is_alone():
     """Bit by bit: nothing but the sweeps acts on what is swept."""
-    world, hung = roped()
+    world, hung = rope_system()
     simulation = load("rope", {}).simulation()
     for _ in range(5):
         world.step()

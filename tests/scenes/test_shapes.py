@@ -40,7 +40,7 @@ def test_the_top_is_pushed_in_and_the_cube_hangs(shape) -> None:
     ("parameters", "line"),
     [
         ({"shape": "squid"}, "shape = 'squid': expected 'plunger', 'octopus' or 'shop'"),
-        ({"profile": "plunger"}, "profile = 'plunger': expected none here; choose the cup with"),
+        ({"profile": "plunger"}, "profile = 'plunger': not valid here; choose the cup with"),
         ({"block_mass": -0.19}, "block_mass = -0.19: expected a number greater than 0"),
     ],
 )

@@ -225,9 +225,9 @@ def test_scaled_profiles_build_their_own_cups():
     ("arguments", "message"),
     [
         ({"profile": "standart"}, r"cup profile = 'standart'; did you mean 'standard'\?"),
-        ({"profile": "zzz"}, r"cup profile = 'zzz'; there are: cast, neoprene, standard"),
+        ({"profile": "zzz"}, r"cup profile = 'zzz'; expected one of: cast, neoprene, standard"),
         ({"element": "hex2"}, r"cup element = 'hex2'; did you mean 'hex20'\?"),
-        ({"element": "wedge15"}, r"cup element = 'wedge15'; there are: hex20, .*tet4"),
+        ({"element": "wedge15"}, r"cup element = 'wedge15'; expected one of: hex20, .*tet4"),
         ({"nodes": 149}, r"cup nodes = 149: the nearest mesh of hex20 has"),
         ({"nodes": 0}, r"cup nodes = 0: expected"),
         ({"sectors": 5, "segments": 4}, r"cup sectors = 5, segments = 4: expected 6 sectors and 3"),

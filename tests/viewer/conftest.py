@@ -28,7 +28,7 @@ def filmed(small):
     from limpet.record.frames import FrameRecorder
     from limpet.scenes.registry import load
 
-    def film(folder, duration, most):
+    def animation(folder, duration, most):
         scene = load("ground", {**small, "duration": duration})
         simulation = scene.simulation()
         camera = FrameRecorder(simulation, scene.name, scene.summary, most)
@@ -37,7 +37,7 @@ def filmed(small):
         camera.save(folder)
         return folder
 
-    return film
+    return animation
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def chromium():
         browser.close()
 
 
-class Tab:
+class ViewerPage:
     """A page, what it complained of and what it asked for."""
 
     def __init__(self, browser, tmp_path):
@@ -96,7 +96,7 @@ class Tab:
 
 
 @pytest.fixture
-def tab(chromium, tmp_path):
-    tab = Tab(chromium, tmp_path)
-    yield tab
-    tab.page.close()
+def viewer(chromium, tmp_path):
+    viewer = ViewerPage(chromium, tmp_path)
+    yield viewer
+    viewer.page.close()

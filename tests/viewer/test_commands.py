@@ -23,7 +23,7 @@ def limpet_(*words, code=None):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["view", "grond"], "there is no such scene"),
+        (["view", "grond"], "unknown scene"),
         (["replay", "nowhere"], "has no frames.npz"),
         (["render", "nowhere"], "has no frames.npz"),
         (["view", "ground", "--port", "99999"], "port = 99999"),
@@ -77,7 +77,7 @@ def test_a_run_is_replayed_and_viewed(tmp_path, filmed):
     assert "Three.js Authors" in (tmp_path / "a" / "b.html").read_text(encoding="utf-8")
     process, address = served([str(tmp_path)])
     try:
-        assert 'id="film"' in fetched(address)
+        assert 'id="recording"' in fetched(address)
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=15)

@@ -22,7 +22,7 @@ def colours(path):
 
 @pytest.mark.skipif(chromium.find() is None, reason="there is no chromium")
 def test_a_still_is_drawn_by_the_page(folder, tmp_path):
-    path = render_run(folder, tmp_path / "still.png", size="480x320")
+    path = render_run(folder, tmp_path / "image.png", size="480x320")
     with Image.open(path) as image:
         assert image.size == (480, 320)
     assert colours(path) > 500
@@ -30,23 +30,23 @@ def test_a_still_is_drawn_by_the_page(folder, tmp_path):
 
 def test_a_browser_that_fails_is_no_failure(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(chromium, "find", lambda: shutil.which("false"))
-    assert colours(render_run(folder, tmp_path / "still.png", size="480x320", time=0.4)) > 50
+    assert colours(render_run(folder, tmp_path / "image.png", size="480x320", time=0.4)) > 50
 
 
 def test_without_a_browser_matplotlib_draws(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(chromium, "find", lambda: None)
-    still = render_run(folder, tmp_path / "still.png", size="480x320", time=0.0)
+    still = render_run(folder, tmp_path / "image.png", size="480x320", time=0.0)
     assert colours(still) > 50
     told = []
-    film = render_run(
+    animation = render_run(
         folder,
-        tmp_path / "film.gif",
-        film=True,
+        tmp_path / "animation.gif",
+        animation=True,
         size="240x160",
         progress=lambda done, total, text: told.append((done, total)),
     )
     assert told[-1][0] == told[-1][1] == len(told)
-    with Image.open(film) as image:
+    with Image.open(animation) as image:
         assert image.n_frames == 5 and image.size == (240, 160)
 
 
@@ -55,7 +55,7 @@ def test_without_a_browser_matplotlib_draws(folder, tmp_path, monkeypatch):
     [
         ({"colour": "presure"}, "pressure"),
         ({"size": "big"}, "WIDTHxHEIGHT"),
-        ({"film": True, "out": "a.png"}, "ends in .gif or .mp4"),
+        ({"animation": True, "out": "a.png"}, "ends in .gif or .mp4"),
         ({"out": "a.gif"}, "ends in .png"),
     ],
 )

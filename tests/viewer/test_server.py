@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 
 from limpet.errors import LimpetError
 from limpet.viewer.commands import MalformedError, read_command
-from limpet.viewer.server import BUSY, LARGEST, MALFORMED, REFUSED, Server
+from limpet.viewer.server import BUSY, MALFORMED, MAX_MESSAGE, REFUSED, Server
 
 
 def http(server, path, **headers):
@@ -124,7 +124,7 @@ def test_a_malformed_command_is_none(text):
         read_command(text)
 
 
-@pytest.mark.parametrize("message", ["no json", b"\0\1\2", "x" * (2 * LARGEST)])
+@pytest.mark.parametrize("message", ["no json", b"\0\1\2", "x" * (2 * MAX_MESSAGE)])
 def test_a_bad_message_closes_its_socket_and_nothing_else(server, message):
     with page_socket(server) as page:
         hear(page, "frame")
@@ -165,7 +165,7 @@ def test_a_crash_is_a_line_and_reset_starts_again(server):
     with page_socket(server) as page:
         hear(page, "frame")
         os.kill(server.engine.process.pid, signal.SIGKILL)
-        assert "has ended" in hear(page, "crash")["text"]
+        assert "simulation ended" in hear(page, "crash")["text"]
         page.send('{"do": "reset"}')
         hear(page, "header")
         hear(page, "frame")

@@ -1,4 +1,4 @@
-"""The command line: thin. What it calls is imported only when it is needed, so help is quick."""
+"""The command line. Each command imports what it needs, so that --help is fast."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from limpet.cli.console import (
     FAILED,
     INTERRUPTED,
     WRONG_INPUT,
-    changes,
     console,
+    parse_settings,
     print_list,
     print_summary,
     progress_bar,
@@ -33,25 +33,31 @@ if TYPE_CHECKING:
 
 
 def _examples(*lines: str) -> str:
-    """The end of a command's help; \\b keeps the lines apart."""
+    """The examples at the end of a command's help."""
     return "\n\n".join(("Examples:", *lines))
 
 
 app = typer.Typer(
-    help="Simulates suction: soft cups that trap air, seal, hold, leak and let go.",
+    help="Simulation of suction cups: soft cups that seal, hold, slide, leak and let go.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
-Unit = Annotated[
-    str | None, typer.Option(metavar="mm|cm|m|in", help="Unit of the numbers in the file.")
+Unit = Annotated[str | None, typer.Option(metavar="mm|cm|m|in", help="Unit of the file.")]
+SceneArgument = Annotated[
+    str, typer.Argument(metavar="SCENE|FILE.toml", help="Scene name (see limpet scenes) or file.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help='Set a parameter, e.g. young="2 MPa".'),
+]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
 
 def main() -> None:
-    """The program `limpet`."""
+    """Entry point of the program `limpet`."""
     warnings.showwarning = _warn  # type: ignore[assignment]
     try:
         app()
@@ -59,13 +65,13 @@ def main() -> None:
         stop(str(problem), WRONG_INPUT)
     except KeyboardInterrupt:
         stop("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # somebody closed the pipe, as `| head` does: not worth a traceback
+    except BrokenPipeError:  # the reader closed the pipe, as `| head` does
         sys.stderr.close()
         raise SystemExit(FAILED) from None
 
 
 def _warn(message: Warning | str, *_: object) -> None:
-    """One line for the user, without the place in the code that a programmer would want."""
+    """Print a warning as one line without the code location."""
     print(f"warning: {message}", file=sys.stderr)
 
 
@@ -86,11 +92,11 @@ def _options(
 )
 def list_scenes(
     name: Annotated[
-        str | None, typer.Argument(metavar="[SCENE]", help="Whose parameters to list.")
+        str | None, typer.Argument(metavar="[SCENE]", help="Scene whose parameters are listed.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the scenes, one line each, or the parameters of one."""
+    """List all scenes, or the parameters of one scene."""
     from limpet.scenes.registry import parameters_of, scenes
 
     if name is None:
@@ -107,33 +113,32 @@ def list_scenes(
     )
 )
 def run(
-    scene: Annotated[str, typer.Argument(metavar="SCENE|FILE.toml", help="See limpet scenes.")],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help='Change a parameter: young="2 MPa".'),
+    scene: SceneArgument,
+    settings: Setting = None,
+    h: Annotated[
+        str | None, typer.Option("--h", metavar="S", help='Time step, e.g. "5 ms".')
     ] = None,
-    h: Annotated[str | None, typer.Option("--h", metavar="S", help="Time step.")] = None,
     duration: Annotated[str | None, typer.Option(metavar="S", help="Simulated time.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Run folder; runs/SCENE or runs/FILE if not given."),
+        typer.Option(metavar="DIR", help="Run folder; default: runs/SCENE or runs/FILE."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over an earlier run.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier run.")] = False,
     as_json: Json = False,
-    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Write plots/*.png.")] = True,
     frames: Annotated[
         bool, typer.Option("--frames/--no-frames", help="Write frames.vtkhdf for ParaView.")
     ] = True,
 ) -> None:
-    """Run a scene and record it in a folder: history, summary, plots, a film."""
+    """Run a scene and record it in a folder: history, summary, frames and plots."""
     from limpet.record.run_folder import check_folder
     from limpet.scenes.registry import load
 
     name, parameters = scene_and_parameters(scene)
-    parameters |= changes(settings or [])
+    parameters |= parse_settings(settings or [])
     parameters |= {k: v for k, v in (("h", h), ("duration", duration)) if v is not None}
-    own = Path(scene).stem if scene.endswith(".toml") else name
-    folder = out if out is not None else Path("runs") / own
+    default = Path(scene).stem if scene.endswith(".toml") else name
+    folder = out if out is not None else Path("runs") / default
     try:
         loaded = load(name, parameters)
         check_folder(folder, force=force)
@@ -146,7 +151,7 @@ def run(
         print_summary(summary, folder)
     if summary.ended != "finished":
         at = f"at step {summary.ended_step} (t = {summary.duration:g} s)"
-        kept = f"what was recorded is in {folder}"
+        kept = f"the recorded steps are in {folder}"
         if summary.ended == "interrupted":
             stop(f"interrupted {at}; {kept}", INTERRUPTED)
         stop(f"the run {summary.ended} {at}: {summary.why}; {kept}", FAILED)
@@ -154,10 +159,10 @@ def run(
 
 @app.command(epilog=_examples("limpet bench", "limpet bench table1 --json"))
 def bench(
-    name: Annotated[str | None, typer.Argument(help="Which one; lists them if not given.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Benchmark; lists all if omitted.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Time the phases of a step, beside the paper's figures."""
+    """Run a benchmark: time per step by phase, compared with the papers."""
     from limpet.studies.registry import BENCHMARKS
 
     _study("bench", BENCHMARKS, name, as_json, None)
@@ -168,14 +173,14 @@ def bench(
 )
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Which one; lists them if not given.")
+        str | None, typer.Argument(metavar="ID", help="Study; lists all if omitted.")
     ] = None,
     as_json: Json = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder; runs/reproduce/ID if not given.")
+        Path | None, typer.Option(metavar="DIR", help="Output folder; default: runs/reproduce/ID.")
     ] = None,
 ) -> None:
-    """Make a table or figure of the papers again."""
+    """Reproduce a table or figure of the papers."""
     from limpet.studies.registry import STUDIES
 
     folder = out if out is not None else Path("runs") / "reproduce" / (name or "")
@@ -188,19 +193,18 @@ def reproduce(
     )
 )
 def view(
-    what: Annotated[str, typer.Argument(metavar="SCENE|FILE.toml|RUN", help="A run is replayed.")],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help='Change a parameter: young="2 MPa".'),
-    ] = None,
-    port: Annotated[int, typer.Option(help="Port on this machine; 0 takes a free one.")] = 0,
+    target: Annotated[
+        str, typer.Argument(metavar="SCENE|FILE.toml|RUN", help="Scene or run folder.")
+    ],
+    settings: Setting = None,
+    port: Annotated[int, typer.Option(help="Local port; 0 selects a free one.")] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True,
 ) -> None:
-    """See a scene live in the browser, on this machine only; or a run that was recorded."""
-    server = _server(what, settings or [], port)
-    print(f"{server.address}  (Ctrl-C ends it)", flush=True)
+    """View a running scene or a recorded run in the browser (local connections only)."""
+    server = _server(target, settings or [], port)
+    print(f"{server.address}  (Ctrl-C to stop)", flush=True)
     if browser:
         import webbrowser
 
@@ -210,12 +214,12 @@ def view(
 
 @app.command(epilog=_examples("limpet run ground", "limpet replay runs/ground"))
 def replay(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    run: RunFolder,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="RUN/replay.html if not given.")
+        Path | None, typer.Option(metavar="FILE", help="Output file; default: RUN/replay.html.")
     ] = None,
 ) -> None:
-    """Make one html file of a run: it opens anywhere, without Limpet and without a network."""
+    """Write a run as one HTML file, which opens in a browser without Limpet or a network."""
     from limpet.viewer.replay import write_replay
 
     print(write_replay(run, out))
@@ -223,50 +227,50 @@ def replay(
 
 @app.command(
     epilog=_examples(
-        "limpet render runs/ground", "limpet render runs/ground --film --out ground.gif"
+        "limpet render runs/ground", "limpet render runs/ground --animation --out ground.gif"
     )
 )
 def render(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    run: RunFolder,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="RUN/still.png if not given, RUN/film.gif for a film."),
+        typer.Option(metavar="FILE", help="Default: RUN/image.png or RUN/animation.gif."),
     ] = None,
-    film: Annotated[
-        bool, typer.Option("--film", help="A film: .gif, or .mp4 with ffmpeg.")
+    animation: Annotated[
+        bool, typer.Option("--animation", help="Write .gif, or .mp4 with ffmpeg.")
     ] = False,
     time: Annotated[
-        str | None, typer.Option(metavar="S", help="Moment of the still; the lowest pressure.")
+        str | None, typer.Option(metavar="S", help="Time of the image; default: lowest pressure.")
     ] = None,
     colour: Annotated[str, typer.Option(help="pressure, stress, displacement or gap.")] = "stress",
-    size: Annotated[str, typer.Option(metavar="WxH", help="Pixels.")] = "1280x800",
+    size: Annotated[str, typer.Option(metavar="WxH", help="Size in pixels.")] = "1280x800",
 ) -> None:
-    """Draw a still or a film of a run: with Chromium where there is one, else with matplotlib."""
+    """Draw an image or animation of a run with Chromium, or with matplotlib if there is none."""
     from limpet.units import quantity
     from limpet.viewer.render import render_run
 
-    moment = None if time is None else quantity(time, "s", "time")
+    at = None if time is None else quantity(time, "s", "time")
     with progress_bar("drawing") as progress:
         path = render_run(
-            run, out, film=film, time=moment, colour=colour, size=size, progress=progress
+            run, out, animation=animation, time=at, colour=colour, size=size, progress=progress
         )
     print(path)
 
 
 @app.command(
     epilog=_examples(
-        "limpet check mycup.stl --unit mm", "limpet check part.ply --unit mm --repair mended.ply"
+        "limpet check mycup.stl --unit mm", "limpet check part.ply --unit mm --repair repaired.ply"
     )
 )
 def check(
     mesh: Annotated[Path, typer.Argument(metavar="MESH", help="STL, OBJ, PLY, OFF, ... or STEP.")],
     unit: Unit = None,
     repair: Annotated[
-        Path | None, typer.Option(metavar="OUT", help="Write what can be mended safely here.")
+        Path | None, typer.Option(metavar="OUT", help="Write a repaired mesh to this file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find every fault of a mesh file. Status 0: none, 1: some, 2: it cannot be read."""
+    """Check a mesh file. Exit status 0: no faults, 1: faults, 2: cannot be read."""
     from dataclasses import asdict
 
     from limpet.meshing.check_file import check_file
@@ -289,27 +293,27 @@ def check(
     )
 )
 def mesh(
-    scene: Annotated[str, typer.Argument(metavar="SCENE|FILE.toml", help="See limpet scenes.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files.")],
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter.")
-    ] = None,
+    scene: SceneArgument,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder.")],
+    settings: Setting = None,
     formats: Annotated[
         list[str] | None,
         typer.Option(
             "--format",
             metavar="ENDING",
-            help="vtu, vtk, msh, inp: cells; stl, obj, ply, off: skin.",
+            help="Cells: vtu, vtk, msh, inp; surface: stl, obj, ply, off.",
         ),
     ] = None,
-    unit: Annotated[str, typer.Option(metavar="mm|cm|m|in", help="Of the numbers written.")] = "m",
+    unit: Annotated[
+        str, typer.Option(metavar="mm|cm|m|in", help="Length unit of the files.")
+    ] = "m",
 ) -> None:
-    """Write the meshes of a scene's bodies, and a picture of the soft ones."""
+    """Write the meshes of a scene, and an image of its soft bodies."""
     from limpet.record.mesh_files import write_meshes
     from limpet.scenes.registry import load
 
     name, parameters = scene_and_parameters(scene)
-    loaded = load(name, parameters | changes(settings or []))
+    loaded = load(name, parameters | parse_settings(settings or []))
     for path in write_meshes(loaded.world, out, formats or ["vtu", "stl"], unit):
         print(path)
 
@@ -352,20 +356,20 @@ def _study(
         for path in written:
             print(path)
     if not result.ok:
-        stop(f"{kind} '{name}': a figure is outside what is claimed", FAILED)
+        stop(f"{kind} '{name}': a claim does not hold", FAILED)
 
 
-def _server(what: str, settings: list[str], port: int) -> Server:
-    """The server of a scene, or of a run's replay if `what` is a folder."""
+def _server(target: str, settings: list[str], port: int) -> Server:
+    """The server of a scene, or of a replay if `target` is a run folder."""
     try:
         from limpet.viewer.server import Server
     except ModuleNotFoundError as missing:
         raise LimpetError(
             f"view needs '{missing.name}', which is not installed: pip install 'limpet[view]'"
         ) from None
-    if Path(what).is_dir():
+    if Path(target).is_dir():
         from limpet.viewer.replay import write_replay
 
-        return Server(None, port=port, replay=write_replay(Path(what)))
-    name, parameters = scene_and_parameters(what)
-    return Server(name, parameters | changes(settings), port=port)
+        return Server(None, port=port, replay=write_replay(Path(target)))
+    name, parameters = scene_and_parameters(target)
+    return Server(name, parameters | parse_settings(settings), port=port)

@@ -1,4 +1,4 @@
-"""What the commands share: reading arguments, printing results, progress, the last line."""
+"""Shared parts of the commands: reading arguments, printing results, progress, exit."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
 
 
 def scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
-    """SCENE is a name, or a file if it ends in .toml."""
+    """Resolve the argument SCENE, which is a name, or a file if it ends in .toml."""
     from limpet.scenes.registry import read_scene_file
 
     if scene.endswith(".toml"):
         return read_scene_file(Path(scene))
     if Path(scene).is_file():
         raise LimpetError(
-            f"scene '{scene}': is a file that is no scene file (.toml); to use a mesh, name it in "
-            'one: [cup] mesh = "..." (docs/scene-files.md)'
+            f"scene '{scene}': is not a scene file (.toml); name a mesh in a scene file: "
+            '[cup] mesh = "..." (docs/scene-files.md)'
         )
     return scene, {}
 
 
-def changes(texts: list[str]) -> dict[str, object]:
-    """``key=value`` pairs; a value in brackets is a list, as in TOML."""
+def parse_settings(texts: list[str]) -> dict[str, object]:
+    """Parse ``key=value`` pairs; a value in brackets is a list, as in TOML."""
     import tomllib
 
     settings: dict[str, object] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not (key and equals and value):
-            raise LimpetError(f"--set {text}: expected KEY=VALUE, as in --set friction=0.5")
+            raise LimpetError(f"--set {text}: expected KEY=VALUE, such as --set friction=0.5")
         settings[key] = value
         if value.startswith("["):
             try:
@@ -74,21 +74,21 @@ def print_summary(summary: Summary, folder: Path) -> None:
     suction = {
         "peak pull force": shown(summary.peak_pull_force, "N", "none"),
         "release": shown(summary.release_time, "s", "never"),
-        "lowest pressure": shown(summary.min_pressure, "Pa", "no air was trapped"),
-        "deepest penetration": f"{1e6 * summary.max_penetration:.3g} µm",
+        "lowest pressure": shown(summary.min_pressure, "Pa", "no trapped air"),
+        "largest penetration": f"{1e6 * summary.max_penetration:.3g} µm",
     }
     if summary.probes and summary.min_pressure is None:
         suction = {}
     probes = {
-        name: f"{_probe_value(name, s.last)} at the end, {_probe_value(name, s.least)} to "
-        f"{_probe_value(name, s.most)} on the way"
+        name: f"{_probe(name, s.last)} at the end, from {_probe(name, s.least)} to "
+        f"{_probe(name, s.most)} during the run"
         for name, s in summary.probes.items()
     }
     lines = {
         **suction,
         **probes,
         "converged": f"{summary.converged_steps} of {summary.steps} steps",
-        "simulated": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
+        "simulated time": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
         "time per step": f"{summary.ms_per_step:.3g} ms",
         "run folder": str(folder),
     }
@@ -97,7 +97,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
     console().print(table)
 
 
-def _probe_value(name: str, value: float) -> str:
+def _probe(name: str, value: float) -> str:
     from limpet.record.history import unit_of_column
     from limpet.units import show
 
@@ -115,7 +115,7 @@ def console() -> Console:
 
 @contextmanager
 def progress_bar(first: str = "compiling") -> Iterator[Progress]:
-    """A bar on stderr, which says `first` till more is known; nothing when that is no terminal."""
+    """A progress bar on stderr, at first with the text `first`; none if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total, text: None
         return
@@ -130,6 +130,6 @@ def progress_bar(first: str = "compiling") -> Iterator[Progress]:
 
 
 def stop(message: str, status: int) -> NoReturn:
-    """One line on stderr, and the exit status."""
+    """Print one line on stderr and exit."""
     print(f"limpet: {message}", file=sys.stderr)
     raise SystemExit(status)

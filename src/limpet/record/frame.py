@@ -1,6 +1,6 @@
-"""One moment of a simulation as it is seen: what the live page, the replay and the film share.
+"""A frame: the visible state of a simulation for the live page, the replay and animations.
 
-The surfaces are those that touch, so colours, contacts and cavities stand on the same vertices.
+The surfaces are the collision surfaces, so colours, contacts and cavities use the same vertices.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 NO_TRIANGLES = np.zeros((0, 3), np.int32)
-LEAST_PATCH = 100.0  # [Pa] the scale of contact surfaces does not end below this
+LEAST_PATCH = 100.0  # [Pa] smallest upper end of the colour range of contact surfaces
 
 
 @dataclass(frozen=True)
 class Colour:
-    """A field that surfaces are coloured by."""
+    """A field by which surfaces are coloured."""
 
     name: str
     title: str
     unit: str
-    least: float  # the scale's end is not below this: rounding is not coloured
+    least: float  # smallest upper end of the colour range, above rounding errors
     note: str
 
 
@@ -47,37 +47,37 @@ COLOURS = {
             "contact pressure",
             "Pa",
             100.0,
-            "normal contact force by area of the vertex",
+            "normal contact force per area of the vertex",
         ),
-        Colour("stress", "von Mises stress", "Pa", 100.0, "mean over the cells round each node"),
-        Colour("displacement", "displacement", "m", 1e-6, "from the place at the start"),
+        Colour("stress", "von Mises stress", "Pa", 100.0, "mean over the cells of each node"),
+        Colour("displacement", "displacement", "m", 1e-6, "from the initial position"),
         Colour(
-            "gap", "gap", "m", 1e-6, "to the other body; plain where it is farther than it looks"
+            "gap", "gap", "m", 1e-6, "to the other body; not coloured beyond the search distance"
         ),
     )
 }
 
-# What the plots show. NaN where there is nothing to say.
-FIGURES = ("pressure", "volume", "air", "drive_force", "residual", "active_contacts")
+# Columns of the history that the page shows; NaN where there is no value.
+FIGURES = ("pressure", "volume", "air", "reaction", "residual", "active_contacts")
 
 
 @dataclass(frozen=True)
 class FrameHeader:
-    """What does not change: the bodies, joined in the order of the vertices."""
+    """The constant part of all frames: the bodies, joined in the order of the vertices."""
 
     names: tuple[str, ...]
-    kinds: tuple[str, ...]  # soft, rigid, driven or fixed
+    kinds: tuple[str, ...]  # soft, rigid, prescribed or fixed
     offset: Array  # (bodies + 1,) first vertex of each
     triangles: tuple[Array, ...]  # (m, 3) int32 of each, in its own numbering
     rest: Array  # (n, 3) [m] at the start
     up: Array  # (3,) against gravity
     ambient: float  # [Pa]
-    reach: float  # [m] gaps are known up to here
-    whole: bool = False  # there is nothing inside to be seen
-    pull: float = 5.0  # [N/cm] of a pull with the mouse, to begin with
+    reach: float  # [m] largest gap that is known
+    whole: bool = False  # the scene is not cut open
+    pull: float = 5.0  # [N/cm] initial stiffness of a pull with the mouse
 
-    def header(self) -> dict[str, Any]:
-        """As JSON has it; the arrays apart from the triangles travel with the frames."""
+    def as_json(self) -> dict[str, Any]:
+        """The header for the page, without the initial positions."""
         return {
             "bodies": [
                 {
@@ -102,7 +102,7 @@ class FrameHeader:
 
 @dataclass(frozen=True)
 class AirFrame:
-    """One cavity."""
+    """The surface and pressure of one cavity."""
 
     points: Array  # (c, 3) float32 [m]
     triangles: Array  # (t, 3) int32
@@ -111,7 +111,7 @@ class AirFrame:
 
 @dataclass(frozen=True)
 class PatchFrame:
-    """The surfaces on which pressure fields meet, all as one mesh; as the last step began."""
+    """All contact surfaces of pressure fields as one mesh, at the start of the last step."""
 
     points: Array  # (v, 3) float32 [m]
     pressure: Array  # (v,) float32 [Pa]
@@ -124,7 +124,7 @@ class PatchFrame:
 
 @dataclass(frozen=True)
 class Frame:
-    """What has changed."""
+    """The state at one step."""
 
     step: int
     time: float  # [s]
@@ -133,12 +133,12 @@ class Frame:
     contact_forces: Array  # (k, 3) float32 [N] on the first body
     cavities: tuple[AirFrame, ...]
     figures: Array  # (len(FIGURES),)
-    fields: dict[str, Array] = field(default_factory=dict)  # (n,) float32, NaN: nothing to say
+    fields: dict[str, Array] = field(default_factory=dict)  # (n,) float32, NaN: not coloured
     patch: PatchFrame = field(default_factory=PatchFrame.none)
 
 
 def frame_header(simulation: Simulation) -> FrameHeader:
-    """The bodies of a simulation that has not stepped yet."""
+    """The header of a simulation before its first step."""
     now, world = simulation.snapshot(), simulation.world
     return FrameHeader(
         names=tuple(b.name for b in simulation.bodies),
@@ -169,16 +169,16 @@ def _kind(simulation: Simulation, i: int) -> str:
         return "soft"
     if body.movable:
         return "rigid"
-    return "driven" if body.motion is not None else "fixed"
+    return "prescribed" if body.motion is not None else "fixed"
 
 
 def capture_frame(
     simulation: Simulation,
-    what: FrameHeader,
+    header: FrameHeader,
     report: StepReport | None,
     colours: Iterable[str] = (),
 ) -> Frame:
-    """The present moment, with the fields named in `colours`; `report` is the last step's."""
+    """The present state with the fields in `colours`; `report` is that of the last step."""
     now = simulation.snapshot()
     pressed = np.einsum("ki,ki->k", now.forces, now.contacts.normal)
     carrying = pressed > 0.0
@@ -198,8 +198,8 @@ def capture_frame(
         contact_points=np.vstack([now.contact_points[carrying], points]).astype(np.float32),
         contact_forces=np.vstack([now.forces[carrying], forces]).astype(np.float32),
         cavities=air,
-        figures=_figures(report, what.up),
-        fields={name: _field(name, simulation, what, now, pressed) for name in colours},
+        figures=_figures(report, header.up),
+        fields={name: _field(name, simulation, header, now, pressed) for name in colours},
         patch=_patch(now),
     )
 
@@ -217,12 +217,12 @@ def _figures(report: StepReport | None, up: Array) -> Array:
 
 
 def _field(
-    name: str, simulation: Simulation, what: FrameHeader, now: Snapshot, pressed: Array
+    name: str, simulation: Simulation, header: FrameHeader, now: Snapshot, pressed: Array
 ) -> Array:
-    """(n,) float32. Rigid bodies are coloured by their displacement only: their triangles need not
-    be fine enough to show a contact."""
+    """(n,) float32. Rigid bodies are coloured by displacement only, because their triangles may be
+    too coarse to resolve a contact."""
     if name == "displacement":
-        d = now.positions - what.rest
+        d = now.positions - header.rest
         return np.sqrt(np.einsum("ni,ni->n", d, d)).astype(np.float32)
     x, offset = now.positions, simulation.model.points.first
     if name == "pressure":
@@ -239,7 +239,7 @@ def _field(
         values = np.divide(load, area, out=np.zeros(len(x)), where=area > 0.0)
     elif name == "gap":
         gap = vertex_proximity(now.near, now.surface).gap
-        values = np.where(gap <= what.reach, gap, np.nan)
+        values = np.where(gap <= header.reach, gap, np.nan)
     else:
         values = np.full(len(x), np.nan)
     out = np.full(len(x), np.nan, np.float32)

@@ -1,4 +1,4 @@
-"""frames.npz of a run folder: a few hundred moments, from which the replay and films are made."""
+"""frames.npz of a run folder: about 200 frames for the replay and for animations."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 FILE = "frames.npz"
-FRAMES = 200  # kept of a run, about
+FRAMES = 200  # approximate number of frames of a run
 
 
 @dataclass(frozen=True)
 class Recording:
-    """The moments of a run."""
+    """The frames of a run."""
 
     title: str
     summary: str
@@ -47,35 +47,35 @@ class Recording:
 
 
 class FrameRecorder:
-    """Keeps every so many steps of a simulation, with all colours."""
+    """Keeps frames of a simulation at a fixed interval, with all colours."""
 
     def __init__(self, simulation: Simulation, title: str, summary: str, steps: int) -> None:
         self._simulation, self._title, self._summary = simulation, title, summary
-        self._every = max(1, -(-steps // FRAMES))
-        self._seen = frame_header(simulation)
-        self.frames = [capture_frame(simulation, self._seen, None, COLOURS)]
+        self._interval = max(1, -(-steps // FRAMES))
+        self._header = frame_header(simulation)
+        self.frames = [capture_frame(simulation, self._header, None, COLOURS)]
 
     def add(self, report: StepReport, *, last: bool = False) -> None:
-        """Keep this step if it is one of those, or the last."""
-        due = report.step % self._every == 0
+        """Keep this step if a frame is due, or if it is the last."""
+        due = report.step % self._interval == 0
         if (due or last) and self.frames[-1].step != report.step:
-            self.frames.append(capture_frame(self._simulation, self._seen, report, COLOURS))
+            self.frames.append(capture_frame(self._simulation, self._header, report, COLOURS))
 
     def save(self, folder: Path) -> None:
-        save(Recording(self._title, self._summary, self._seen, self.frames), folder / FILE)
+        save(Recording(self._title, self._summary, self._header, self.frames), folder / FILE)
 
 
-def save(film: Recording, path: Path) -> None:
-    """All moments as a few long arrays; cavity meshes that did not change are kept once."""
-    s, frames = film.frame_header, film.frames
+def save(recording: Recording, path: Path) -> None:
+    """Write all frames as concatenated arrays; each different cavity mesh is stored once."""
+    s, frames = recording.frame_header, recording.frames
     air = [a for m in frames for a in m.cavities]
     meshes: dict[bytes, int] = {}
     which = [meshes.setdefault(a.triangles.tobytes(), len(meshes)) for a in air]
     triangles = [np.frombuffer(raw, np.int32).reshape(-1, 3) for raw in meshes]
     none = np.zeros((0, 3))
     head: dict[str, Any] = {
-        "title": film.title,
-        "summary": film.summary,
+        "title": recording.title,
+        "summary": recording.summary,
         "names": s.names,
         "kinds": s.kinds,
     }
@@ -110,7 +110,7 @@ def save(film: Recording, path: Path) -> None:
 
 
 def read(folder: Path) -> Recording:
-    """The film of a run folder."""
+    """Read the frames of a run folder."""
     path = folder / FILE if folder.is_dir() else folder
     if not path.is_file():
         raise LimpetError(
@@ -118,17 +118,17 @@ def read(folder: Path) -> Recording:
         )
     try:
         with np.load(path) as file:
-            return _film({name: file[name] for name in file.files})
+            return _unpack({name: file[name] for name in file.files})
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         raise LimpetError(
-            f"film '{path}': is damaged or of another version; run the scene again"
+            f"recording '{path}': is damaged or of another version; run the scene again"
         ) from None
 
 
-def _film(a: dict[str, Array]) -> Recording:
+def _unpack(a: dict[str, Array]) -> Recording:
     head: dict[str, Any] = json.loads(str(a["head"]))
     triangles = tuple(_parts(a["triangles"], a["triangle_start"]))
-    what = FrameHeader(
+    header = FrameHeader(
         tuple(head["names"]), tuple(head["kinds"]), a["offset"], triangles, a["rest"], a["up"],
         head["ambient"], head["reach"], head["whole"],
     )  # fmt: skip
@@ -139,7 +139,7 @@ def _film(a: dict[str, Array]) -> Recording:
         for x, mesh, p in zip(points, a["cavity_mesh"], a["cavity_pressure"])
     ]
     fields = {name: a[f"field_{name}"] for name in COLOURS}
-    where = _parts(a["contact_points"], a["contact_start"])
+    contacts = _parts(a["contact_points"], a["contact_start"])
     forces = _parts(a["contact_forces"], a["contact_start"])
     start = a["cavity_start"]
     patches = [
@@ -152,13 +152,13 @@ def _film(a: dict[str, Array]) -> Recording:
     ]
     frames = [
         Frame(
-            int(a["step"][k]), float(a["time"][k]), a["positions"][k], where[k], forces[k],
+            int(a["step"][k]), float(a["time"][k]), a["positions"][k], contacts[k], forces[k],
             tuple(air[start[k] : start[k + 1]]), a["figures"][k],
             {name: values[k] for name, values in fields.items()}, patches[k],
         )
         for k in range(len(a["step"]))
     ]  # fmt: skip
-    return Recording(head["title"], head["summary"], what, frames)
+    return Recording(head["title"], head["summary"], header, frames)
 
 
 def _start(parts: Sequence[Any]) -> Array:

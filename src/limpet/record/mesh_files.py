@@ -1,4 +1,4 @@
-"""The meshes of a world as files, and drawn: mesh.png."""
+"""Write the meshes of a world as files and draw them: mesh.png."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIGHT = np.array([0.3, 0.2, 0.9])
 
 
 def write_meshes(world: World, folder: Path, formats: list[str], unit: str) -> list[Path]:
-    """A file for each body and format (stl, vtu, ...), and mesh.png."""
+    """Write one file per body and format (stl, vtu, ...), and mesh.png; returns the paths."""
     endings = [f".{name.lstrip('.').lower()}" for name in formats]
     for ending in endings:
         if ending not in (*VOLUMES, *SURFACES):
@@ -32,7 +32,7 @@ def write_meshes(world: World, folder: Path, formats: list[str], unit: str) -> l
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise LimpetError(
-            f"--out {folder}: cannot be written to ({problem.strerror}); choose another"
+            f"--out {folder}: cannot be written to ({problem.strerror}); choose another folder"
         ) from None
     paths = [
         save_mesh(spec.shape, folder / f"{name}{ending}", unit)
@@ -46,7 +46,7 @@ def write_meshes(world: World, folder: Path, formats: list[str], unit: str) -> l
 
 
 def draw_meshes(world: World, path: Path) -> None:
-    """A row for each different soft shape: the faces of its cells, from two sides."""
+    """Draw each soft shape in one row: the outer faces of its cells, from two sides."""
     soft = [spec for spec in world.specs.values() if isinstance(spec, SoftSpec)]
     shapes = list({id(spec.shape.cells): spec for spec in soft}.values())
     figure = new_figure(9.2, 3.6 * len(shapes))
@@ -58,7 +58,7 @@ def draw_meshes(world: World, path: Path) -> None:
             axis = figure.add_subplot(
                 len(shapes), 2, 2 * row + column + 1, projection="3d", proj_type="ortho"
             )
-            axis.add_collection3d(_seen(faces, elevation, azimuth))
+            axis.add_collection3d(_visible_faces(faces, elevation, azimuth))
             axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
             axis.set_box_aspect(high - low, zoom=1.35)
             axis.view_init(elevation, azimuth)
@@ -78,14 +78,14 @@ def _faces(shape: SoftShape) -> list[Array]:
     for kind in shape.cells:
         for faces in outer_faces(kind, shape.cells):
             k = faces.shape[1]
-            # on quadratic faces corners and midsides in turn, so that they are drawn bent
+            # alternate corners and midside nodes, so that quadratic faces are drawn curved
             order = np.arange(k).reshape(2, -1).T.ravel() if k in (6, 8) else np.arange(k)
             out.append(x[faces[:, order]])
     return out
 
 
-def _seen(faces: list[Array], elevation: float, azimuth: float) -> Poly3DCollection:
-    """Those that look towards the viewer, lit, with their edges."""
+def _visible_faces(faces: list[Array], elevation: float, azimuth: float) -> Poly3DCollection:
+    """The faces that point towards the viewer, shaded, with their edges."""
     e, a = np.radians([elevation, azimuth])
     toward = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     light = toward + LIGHT

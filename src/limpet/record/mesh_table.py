@@ -1,4 +1,4 @@
-"""What `limpet check` prints."""
+"""The printed report of `limpet check`."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from limpet.meshing.repair import MeshReport
 
 
 def print_report(console: Console, file: Path, report: MeshReport, repaired: Path | None) -> None:
-    """What there is, then a line for each fault and its fix."""
+    """Print the properties of a mesh, then one line per fault with its fix."""
     unit = report.unit or "?"
     power = lambda k: f"{unit}^{k}" if report.unit else f"(unit)^{k}"  # noqa: E731
     size = " x ".join(f"{value:.4g}" for value in report.size)
     scale = UNITS.get(unit)
     metres = f" = {' x '.join(f'{v * scale:.4g}' for v in report.size)} m" if scale else ""
-    inside = (
-        "none, it is not closed" if report.volume is None else f"{report.volume:.5g} {power(3)}"
-    )
-    told = {
+    closed = report.volume is not None
+    inside = f"{report.volume:.5g} {power(3)}" if closed else "none, the mesh is not closed"
+    lines = {
         "file": str(repaired or file),
         "vertices": f"{report.vertices}, {report.vertices - report.doubled} different",
         "triangles": str(report.triangles),
         "parts": str(report.parts),
-        "size": f"{size} {unit if report.unit else '(unit not said)'}{metres}",
+        "size": f"{size} {unit if report.unit else '(unit unknown)'}{metres}",
         "area": f"{report.area:.5g} {power(2)}",
         "volume": inside,
     }
     table = Table(show_header=False, box=None, pad_edge=False)
-    for name, value in told.items():
+    for name, value in lines.items():
         table.add_row(name, Text(value, overflow="fold"))
     console.print(table)
     for note in report.notes:
@@ -44,7 +43,7 @@ def print_report(console: Console, file: Path, report: MeshReport, repaired: Pat
     for name in ("fault", "found", "fix"):
         faults.add_column(name)
     for fault in report.faults:
-        fix = f"{fault.fix} (--repair OUT does)" if fault.mendable else fault.fix
+        fix = f"{fault.fix} (--repair OUT does this)" if fault.mendable else fault.fix
         faults.add_row(fault.name, Text(fault.found), Text(fix))
     console.print()
     console.print(faults)

@@ -1,7 +1,7 @@
-"""scene.png: the scene cut open, in three dimensions, at a few moments side by side.
+"""scene.png: the scene in three dimensions, cut open, at a few times side by side.
 
-The near side is cut off by a vertical plane. The rest is drawn by a depth buffer; the cut faces lie
-before everything that is left, so they are filled last, cavities by their pressure.
+A vertical plane cuts the near side away. The rest is drawn with a depth buffer. The cut faces are
+in front of everything else, so they are filled last; cavities are coloured by their pressure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matplotlib.path import Path as Outline
 from PIL import Image
 
 from limpet.record.plots import ATMOSPHERE, new_figure
-from limpet.record.render import LINE, Plane, View, colour_of, encloses, render
+from limpet.record.render import LINE, Plane, View, colour_of, is_closed, render
 from limpet.report import SectionFrame
 
 Array = np.ndarray
@@ -27,31 +27,32 @@ Array = np.ndarray
 MM = 1e3
 WIDTH = 12.0  # [inch] at most
 HEIGHT = {1: 4.6, 2: 6.6}  # [inch] at most, by the number of rows
-SCALE = 0.8  # [inch] beside the panels, for the scale of the pressure
+SCALE = 0.8  # [inch] width of the colour bar
 DPI = 100
-COLOURS = 200  # in the file, which is a third as large as with all
-FINER = 2  # pixels drawn for each one in the file: smooth edges
-MARGIN = 0.06  # around what is in focus, of its larger side
-NEAR = 500.0  # [Pa]
+COLOURS = 200  # palette of the file, which is a third of the size of a full-colour file
+SUPERSAMPLING = 2  # pixels drawn per pixel of the file, for smooth edges
+MARGIN = 0.06  # around the bodies in focus, relative to their larger side
+PRESSURE_TOLERANCE = 500.0  # [Pa]
 PRESSURE = Normalize(0.0, ATMOSPHERE)  # [kPa]
 AIR = LinearSegmentedColormap.from_list("air", ["#08285e", "#2d74c4", "#b9dcff"])
 
 
-def moments(film: list[SectionFrame], times: Iterable[float] = ()) -> list[SectionFrame]:
-    """The start, the lowest pressure of trapped air (or the middle), the end; and these times.
+def select_frames(frames: list[SectionFrame], times: Iterable[float] = ()) -> list[SectionFrame]:
+    """The first frame, that of the lowest pressure (or the middle one), the last, and `times` [s].
 
-    A pressure that keeps is lowest when it is first reached, to within `NEAR`.
+    Of all frames within PRESSURE_TOLERANCE of the lowest pressure the first one is taken.
     """
-    lowest = np.array([min((p for *_, p in frame.cavities), default=np.inf) for frame in film])
+    lowest = np.array([min((p for *_, p in frame.cavities), default=np.inf) for frame in frames])
     trapped = np.isfinite(lowest).any()
-    special = int(np.argmax(lowest <= lowest.min() + NEAR)) if trapped else len(film) // 2
-    stamps = np.array([frame.time for frame in film])
-    chosen = {0, special, len(film) - 1} | {int(np.abs(stamps - t).argmin()) for t in times}
-    return [film[k] for k in sorted(chosen)]
+    at_lowest = int(np.argmax(lowest <= lowest.min() + PRESSURE_TOLERANCE))
+    stamps = np.array([frame.time for frame in frames])
+    chosen = {0, at_lowest if trapped else len(frames) // 2, len(frames) - 1}
+    chosen |= {int(np.abs(stamps - t).argmin()) for t in times}
+    return [frames[k] for k in sorted(chosen)]
 
 
 def draw_scene(frames: list[SectionFrame], path: Path, view: View | None = None) -> None:
-    """One panel a frame, side by side or in two rows, at one scale."""
+    """Draw one panel per frame, in one or two rows, all at the same scale."""
     view = view or View(opened=None if frames[0].whole else View.opened)
     left, right, bottom, top = window = _window(frames, view)
     across, high = right - left, top - bottom
@@ -60,7 +61,7 @@ def draw_scene(frames: list[SectionFrame], path: Path, view: View | None = None)
     figure = new_figure(panel * columns + SCALE, rows * (size + 0.3))
     figure.set_layout_engine("constrained", w_pad=0.02, h_pad=0.02, wspace=0.03, hspace=0.0)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    pixels = max(2, round(FINER * DPI * panel)), max(2, round(FINER * DPI * size))
+    pixels = max(2, round(SUPERSAMPLING * DPI * panel)), max(2, round(SUPERSAMPLING * DPI * size))
     for axis, frame in zip(axes, frames):
         _panel(axis, frame, view, window, pixels)
     for axis in axes[len(frames) :]:
@@ -77,7 +78,7 @@ def draw_scene(frames: list[SectionFrame], path: Path, view: View | None = None)
 
 
 def _layout(count: int, aspect: float) -> tuple[int, int, float]:
-    """Rows, columns and width of a panel [inch]; two rows where many panels are larger so."""
+    """Rows, columns and panel width [inch]; two rows if that makes the panels larger."""
     tried = []
     for rows in (1, 2) if count > 4 else (1,):
         columns = -(-count // rows)
@@ -88,11 +89,11 @@ def _layout(count: int, aspect: float) -> tuple[int, int, float]:
 
 
 def plane_of(frame: SectionFrame, view: View) -> Plane | None:
-    """The plane through the middle of the soft bodies in sight, or of all if none is soft."""
+    """The plane through the centre of the soft bodies in focus, or of all if none is soft."""
     if view.opened is None:
         return None
-    seen = [(n, x) for n, x, _ in frame.bodies if not view.focus or n in view.focus]
-    soft = [x for n, x in seen if n in frame.soft] or [x for _, x in seen]
+    shown = [(n, x) for n, x, _ in frame.bodies if not view.focus or n in view.focus]
+    soft = [x for n, x in shown if n in frame.soft] or [x for _, x in shown]
     points = np.vstack(soft)
     angle = np.radians(view.opened)
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
@@ -100,7 +101,7 @@ def plane_of(frame: SectionFrame, view: View) -> Plane | None:
 
 
 def _window(frames: list[SectionFrame], view: View) -> tuple[float, float, float, float]:
-    """Left, right, bottom, top [m] in the picture of what is in focus, in all frames."""
+    """Left, right, bottom, top [m] in the image, of the bodies in focus in all frames."""
     points = np.vstack(
         [
             x
@@ -129,8 +130,8 @@ def _panel(
     axis.imshow(image, origin="lower", extent=extent, interpolation="antialiased")
     if plane is not None:
         for name, points, triangles in frame.bodies:
-            if not encloses(triangles):
-                continue  # a sheet is cut along a line: there is nothing to fill
+            if not is_closed(triangles):
+                continue  # the section of a sheet is a line without area
             faces = plane.loops(points, triangles)
             _fill(axis, faces, view, facecolor=colour_of(frame, name), edgecolor=LINE, lw=0.8)
         for points, triangles, pressure in frame.cavities:
@@ -148,7 +149,7 @@ def _panel(
 
 
 def _fill(axis: Axes, loops: list[Array], view: View, **style: object) -> None:
-    """Fill loops [m]; loops within loops are holes."""
+    """Fill loops [m]; loops inside loops are holes."""
     flat = [view.project(loop)[:, :2] for loop in loops if len(loop) > 2]
     if not flat:
         return
@@ -163,7 +164,7 @@ def _fill(axis: Axes, loops: list[Array], view: View, **style: object) -> None:
 
 
 def _length_scale(axis: Axes, left: float, bottom: float, across: float) -> None:
-    """A bar of 1, 2 or 5 times a power of ten [mm], at most a third of the panel."""
+    """Draw a scale bar of 1, 2 or 5 times a power of ten [mm], at most a third of the panel."""
     power = 10.0 ** np.floor(np.log10(across / 3.0))
     length = max(power * k for k in (1, 2, 5) if power * k <= across / 3.0)
     x, y = left + 0.05 * across, bottom + 0.05 * across

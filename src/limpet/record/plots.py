@@ -1,6 +1,6 @@
-"""history.png: pressure, volume, air and drive force over time, as in P figures 4 and 9.
+"""history.png: pressure, volume, air and reaction force over time, as in Bernardin et al. 2023 (P).
 
-Where no air was ever trapped, the probes instead (M figures 5 and 6).
+If no air was trapped, only the probes are plotted.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from limpet.record.summary import Summary
 
 ATMOSPHERE = 101.325  # [kPa]
 
-# column, what is written at its axis, SI -> that unit, colour
+# column, axis label, factor from SI to its unit, colour
 CURVES = (
     ("pressure", "pressure [kPa]", 1e-3, "#1f5fa8"),
     ("volume", "volume [mm³ = µL]", 1e9, "#2a8a57"),
     ("air", "air [µmol]", 1e6, "#8a4fa3"),
-    ("drive_force", "drive force [N]", 1.0, "#b8431f"),
+    ("reaction", "reaction force [N]", 1.0, "#b8431f"),
 )
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure that draws without a display. Sizes in inches."""
+    """A figure that needs no display. Sizes in inches."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def plot_history(rows: list[Row], summary: Summary, path: Path) -> None:
-    """Draw the curves over time, with the peak and the release marked if there is suction."""
-    sucks = summary.min_pressure is not None or not summary.probes
-    told = [name for name in summary.probes if unit_of_column(name) != "yes"]
-    probes = [(name, _label(name), 1.0, "#1f5fa8") for name in told]
-    curves = (*(CURVES if sucks else ()), *probes)
+    """Plot the curves over time; mark peak and release if there is suction."""
+    suction = summary.min_pressure is not None or not summary.probes
+    names = [name for name in summary.probes if unit_of_column(name) != "yes"]
+    probes = [(name, _label(name), 1.0, "#1f5fa8") for name in names]
+    curves = (*(CURVES if suction else ()), *probes)
     figure = new_figure(8.0, 2.2 * len(curves))
     axes = figure.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0].tolist()
     time = column(rows, "time")
@@ -47,14 +47,14 @@ def plot_history(rows: list[Row], summary: Summary, path: Path) -> None:
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
     axes[-1].set_xlabel("time [s]")
-    if sucks:
+    if suction:
         _mark_suction(axes, summary)
     figure.suptitle(f"{summary.scene}: {summary.steps} steps of {1e3 * summary.h:g} ms")
     figure.savefig(path, dpi=120)
 
 
 def _label(name: str) -> str:
-    return f"{name} [{unit_of_column(name) or 'of rest'}]"
+    return f"{name} [{unit_of_column(name) or 'relative to rest'}]"
 
 
 def _mark_suction(axes: list[Axes], summary: Summary) -> None:
@@ -67,7 +67,7 @@ def _mark_suction(axes: list[Axes], summary: Summary) -> None:
 
 
 def _mark(axes: list[Axes], time: float, text: str, side: str) -> None:
-    """A line through all axes, named above the first, to one side so that two do not meet."""
+    """A vertical line through all axes, labelled above the first one on the given side."""
     for axis in axes:
         axis.axvline(time, color="0.35", lw=0.9, ls="--")
     axes[0].annotate(

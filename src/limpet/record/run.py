@@ -1,4 +1,4 @@
-"""Run a scene into a run folder: the loop around Simulation.run, and how a run may end."""
+"""Run a scene and record it in a run folder; handles interruption and divergence."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from limpet.errors import DivergedError, LimpetError
-from limpet.record.run_folder import Counted, Recorder
-from limpet.record.summary import Ended, Summary
+from limpet.record.run_folder import RecordableSimulation, Recorder
+from limpet.record.summary import RunStatus, Summary
 from limpet.report import StepReport
 from limpet.scenes.registry import Scene
 
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from limpet.record.frames import FrameRecorder
 
 
-class Runnable(Counted, Protocol):
-    """A simulation, as far as recording it needs to know."""
+class RunnableSimulation(RecordableSimulation, Protocol):
+    """The part of a simulation that record_run needs."""
 
     def run(self, duration: float) -> Iterable[StepReport]: ...
 
 
 def record_run(
     scene: Scene,
-    simulation: Runnable,
+    simulation: RunnableSimulation,
     folder: Path,
     *,
     force: bool = False,
     on_step: Callable[[StepReport], None] | None = None,
     plots: bool = True,
-    film: bool = True,
+    replay: bool = True,
     frames: bool = True,
 ) -> Summary:
-    """Step `simulation` through `scene` and keep what it does in `folder`.
+    """Run `simulation` for the duration of `scene` and record it in `folder`.
 
-    An early end (Ctrl-C, numbers that diverge, a step that cannot be done) is a value in the
-    summary; what was recorded before it is kept, with a film of it (frames.npz). A second Ctrl-C
-    leaves out the plots.
+    An early end (Ctrl-C, divergence, an error in a step) is stored in the summary; all steps before
+    it are kept. `replay`: write frames.npz for replays and animations; `frames`: write
+    frames.vtkhdf. A second Ctrl-C skips the plots.
     """
     recorder = Recorder(folder, scene, simulation, force=force, frames=frames)
-    camera = _camera(scene, simulation) if film else None
-    ended: Ended = "finished"
+    recording = _frame_recorder(scene, simulation) if replay else None
+    ended: RunStatus = "finished"
     why: str | None = None
     try:
         for report in simulation.run(scene.duration):
             recorder.add(report)
-            if camera is not None:
-                camera.add(report)
+            if recording is not None:
+                recording.add(report)
             if on_step is not None:
                 on_step(report)
     except KeyboardInterrupt:
@@ -59,21 +59,21 @@ def record_run(
         ended, why = "diverged", str(problem)
     except LimpetError as problem:
         ended, why = "failed", str(problem)
-    except BaseException as problem:  # a defect of ours: keep the record, show the traceback
+    except BaseException as problem:  # a bug: keep the record and show the traceback
         recorder.finish("failed", f"{type(problem).__name__}: {problem}")
         raise
     with _uninterrupted():
         summary = recorder.finish(ended, why)
-        if camera is not None:
-            camera.save(folder)
+        if recording is not None:
+            recording.save(folder)
     if plots and recorder.rows:
         with contextlib.suppress(KeyboardInterrupt):
             _draw(scene, recorder, summary)
     return summary
 
 
-def _camera(scene: Scene, simulation: Runnable) -> FrameRecorder | None:
-    """What keeps frames.npz; only a Simulation itself can be filmed."""
+def _frame_recorder(scene: Scene, simulation: RunnableSimulation) -> FrameRecorder | None:
+    """The recorder of frames.npz, which needs a Simulation."""
     from limpet.engine.simulation import Simulation
     from limpet.record.frames import FrameRecorder
 
@@ -84,27 +84,27 @@ def _camera(scene: Scene, simulation: Runnable) -> FrameRecorder | None:
 
 def _draw(scene: Scene, recorder: Recorder, summary: Summary) -> None:
     from limpet.record.mesh_files import draw_meshes
-    from limpet.record.picture import draw_scene, moments
+    from limpet.record.picture import draw_scene, select_frames
     from limpet.record.plots import plot_history
     from limpet.record.section import plot_sections
-    from limpet.scenes.own import OwnCup
+    from limpet.scenes.custom import CustomCup
 
     plots = recorder.folder / "plots"
     plots.mkdir(exist_ok=True)
     plot_history(recorder.rows, summary, plots / "history.png")
-    frames = sorted(recorder.frames.values(), key=lambda frame: frame.time)
+    frames = sorted(recorder.key_frames.values(), key=lambda frame: frame.time)
     plot_sections(frames, plots / "section.png")
-    pressed = [recorder.frames["hold"].time] if "hold" in recorder.frames else []
-    draw_scene(moments(recorder.film, pressed), plots / "scene.png")
-    if isinstance(getattr(scene.parameters, "cup", None), OwnCup):
+    pressed = [recorder.key_frames["hold"].time] if "hold" in recorder.key_frames else []
+    draw_scene(select_frames(recorder.frames, pressed), plots / "scene.png")
+    if isinstance(getattr(scene.parameters, "cup", None), CustomCup):
         draw_meshes(scene.world, plots / "mesh.png")
 
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C is ignored while the last lines of a run are written."""
+    """Ignore Ctrl-C while the last files of a run are written."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread is ever interrupted
+        yield  # only the main thread can be interrupted
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

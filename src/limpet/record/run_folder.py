@@ -1,4 +1,4 @@
-"""A run folder: scene.toml; history.csv and frames.vtkhdf while it runs; summary.json, plots."""
+"""Run folder: scene.toml, history.csv and frames.vtkhdf written during the run, summary.json."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +14,7 @@ from pydantic import BaseModel
 
 from limpet.errors import LimpetError
 from limpet.record.history import COLUMNS, Row, csv_line, flatten, up_direction, vacuum_columns
-from limpet.record.summary import Ended, Summary, summarise
+from limpet.record.summary import RunStatus, Summary, summarise
 from limpet.report import SectionFrame, StepReport
 from limpet.scenes.registry import Scene, unit_of
 from limpet.units import show
@@ -23,14 +22,12 @@ from limpet.units import show
 if TYPE_CHECKING:
     from limpet.record.vtkhdf import FrameWriter
 
-FLUSH_SECONDS = 0.5  # at most this much of a run is lost to a power cut
-FILM = 60  # frames kept of a run, about, to choose a picture's moments from
-
-FrameSource = Callable[[str], SectionFrame]  # label -> the present moment
+FLUSH_INTERVAL = 0.5  # [s] at most this much of a run is lost if the process is killed
+SECTION_FRAMES = 60  # approximate number of frames for scene.png and frames.vtkhdf
 
 
-class Counted(Protocol):
-    """What the recorder asks of a simulation besides its reports."""
+class RecordableSimulation(Protocol):
+    """The part of a simulation that the recorder reads besides the step reports."""
 
     @property
     def fem_nodes(self) -> int: ...
@@ -40,14 +37,14 @@ class Counted(Protocol):
 
 
 def check_folder(folder: Path, *, force: bool = False) -> None:
-    """Refuse a folder that cannot be a run folder, before any work is done; changes nothing."""
+    """Raise an error if `folder` cannot become a run folder; changes nothing."""
     if folder.exists() and not folder.is_dir():
         raise LimpetError(f"run folder '{folder}': is a file; choose another with --out DIR")
     if folder.is_dir():
         if not force and any(folder.iterdir()):
             raise LimpetError(
                 f"run folder '{folder}': exists and is not empty; "
-                "choose another with --out DIR, or write over it with --force"
+                "choose another with --out DIR, or overwrite it with --force"
             )
         parent = folder
     else:
@@ -59,13 +56,13 @@ def check_folder(folder: Path, *, force: bool = False) -> None:
 
 
 class Recorder:
-    """Writes a run folder step by step, so that an early end keeps all that came before."""
+    """Writes a run folder step by step, so that a run that ends early keeps its steps."""
 
     def __init__(
         self,
         folder: Path,
         scene: Scene,
-        simulation: Counted,
+        simulation: RecordableSimulation,
         *,
         force: bool = False,
         frames: bool = True,
@@ -73,8 +70,8 @@ class Recorder:
         check_folder(folder, force=force)
         self.folder = folder
         self.rows: list[Row] = []
-        self.frames: dict[str, SectionFrame] = {}  # at rest, at hold, at the peak
-        self.film: list[SectionFrame] = []  # every so often, and the end
+        self.key_frames: dict[str, SectionFrame] = {}  # "rest", "hold", "peak"
+        self.frames: list[SectionFrame] = []  # at a fixed interval, and the last step
         self._scene = scene
         self._simulation = simulation
         self._up = up_direction(scene.world.gravity)
@@ -88,35 +85,35 @@ class Recorder:
             self._history = (folder / "history.csv").open("w", encoding="utf-8")
             more = scene.world.probe_columns() + vacuum_columns(scene.world.connections)
             self._history.write(",".join((*COLUMNS, *more)) + "\n")
-            self._frames = _frame_writer(folder) if frames else None
+            self._frame_writer = _frame_writer(folder) if frames else None
         except OSError as problem:
             raise LimpetError(
                 f"run folder '{folder}': cannot be written to ({problem.strerror}); "
                 "choose another with --out DIR"
             ) from None
-        self._film_step = film_step(scene.duration, scene.h)
+        self._frame_interval = frame_interval(scene.duration, scene.h)
         self._keep("rest")
-        self._film(self.frames["rest"])
+        self._add_frame(self.key_frames["rest"])
 
     def add(self, report: StepReport) -> None:
-        """Record a step; raises DivergedError, and records nothing, if a number is not finite."""
+        """Record a step. If a number is not finite, raise DivergedError and record nothing."""
         row = flatten(report, self._up)
         self._history.write(csv_line(row))
         self.rows.append(row)
-        if (now := time.monotonic()) - self._flushed > FLUSH_SECONDS:
+        if (now := time.monotonic()) - self._flushed > FLUSH_INTERVAL:
             self._history.flush()
             self._flushed = now
-        self._keep_moments(row)
-        if report.step % self._film_step == 0:
-            self._film(self._copy("film"))
+        self._update_key_frames(row)
+        if report.step % self._frame_interval == 0:
+            self._add_frame(self._capture("frame"))
 
-    def finish(self, ended: Ended = "finished", why: str | None = None) -> Summary:
-        """Close the history and write summary.json; safe whatever ended the run."""
+    def finish(self, ended: RunStatus = "finished", why: str | None = None) -> Summary:
+        """Close the files and write summary.json, whatever the reason for the end."""
         self._history.close()
         if ended == "finished" and self.rows:
-            self._film(self._copy("end"))
-        if self._frames is not None:
-            self._frames.close()
+            self._add_frame(self._capture("end"))
+        if self._frame_writer is not None:
+            self._frame_writer.close()
         summary = summarise(
             self._scene.name,
             self._scene.h,
@@ -129,9 +126,9 @@ class Recorder:
         (self.folder / "summary.json").write_text(summary.to_json() + "\n", encoding="utf-8")
         return summary
 
-    def _keep_moments(self, row: Row) -> None:
-        """Hold is where the pushed cup has least air under it; the peak is the largest pull."""
-        force, volume = row["drive_force"], row["volume"]
+    def _update_key_frames(self, row: Row) -> None:
+        """ "hold": smallest volume while the cup is pushed; "peak": largest pull."""
+        force, volume = row["reaction"], row["volume"]
         assert force is not None
         if force < 0.0 and volume is not None and volume <= self._least_volume:
             self._least_volume = volume
@@ -140,16 +137,17 @@ class Recorder:
             self._largest_pull = force
             self._keep("peak")
 
-    def _film(self, frame: SectionFrame) -> None:
-        if self._frames is not None and not (self.film and frame.time == self.film[-1].time):
-            self._frames.add(frame)
-        self.film.append(frame)
+    def _add_frame(self, frame: SectionFrame) -> None:
+        repeated = bool(self.frames) and frame.time == self.frames[-1].time
+        if self._frame_writer is not None and not repeated:
+            self._frame_writer.add(frame)
+        self.frames.append(frame)
 
     def _keep(self, label: str) -> None:
-        self.frames[label] = self._copy(label)
+        self.key_frames[label] = self._capture(label)
 
-    def _copy(self, label: str) -> SectionFrame:
-        """A copy of this moment: the simulation moves on in its own arrays."""
+    def _capture(self, label: str) -> SectionFrame:
+        """The present state with copied arrays, because the simulation reuses its own."""
         frame = self._simulation.section_frame(label)
         return dataclasses.replace(
             frame,
@@ -161,13 +159,13 @@ class Recorder:
         )
 
 
-def film_step(duration: float, h: float) -> int:
-    """Every how many steps a frame is kept."""
-    return max(1, int(duration / h / FILM))
+def frame_interval(duration: float, h: float) -> int:
+    """Number of steps from one frame to the next."""
+    return max(1, int(duration / h / SECTION_FRAMES))
 
 
 def scene_toml(scene: Scene) -> str:
-    """The scene as it was run, readable by ``limpet run``: in SI, what reads better in comments."""
+    """The resolved scene in SI units, readable by ``limpet run``; comments show other units."""
     lines = [f"# {scene.summary}", f"scene = {json.dumps(scene.name)}", "", "[parameters]"]
     tables: dict[str, BaseModel] = {}
     for name, value in scene.parameters:
@@ -183,7 +181,7 @@ def scene_toml(scene: Scene) -> str:
 
 def _line(model: BaseModel, name: str) -> str:
     value, unit = model.model_dump(mode="json", include={name})[name], unit_of(type(model), name)
-    if value is None:  # TOML has no null: a parameter that is not set is left out
+    if value is None:  # TOML has no null
         return f"# {name} is not set"
     comment = ""
     if isinstance(value, float) and unit and (shown := show(value, unit)) != f"{value:g} {unit}":
@@ -192,7 +190,7 @@ def _line(model: BaseModel, name: str) -> str:
 
 
 def _with_unit(value: object, unit: str) -> object:
-    """Every digit of a quantity, and its unit."""
+    """A quantity with all digits and its unit."""
     if isinstance(value, (list, tuple)):
         return [_with_unit(item, unit) for item in value]
     return f"{value!r} {unit}"
@@ -205,7 +203,7 @@ def _toml(value: object) -> str:
         return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    return json.dumps(value, allow_nan=False)  # numbers and booleans are spelled as in JSON
+    return json.dumps(value, allow_nan=False)  # numbers and booleans as in JSON
 
 
 def _frame_writer(folder: Path) -> FrameWriter:
@@ -215,7 +213,7 @@ def _frame_writer(folder: Path) -> FrameWriter:
 
 
 def _remove_old_run(folder: Path) -> None:
-    """Remove what an earlier run has left, and nothing else that may lie in the folder."""
+    """Remove the files of an earlier run, and no others."""
     for name in (
         "scene.toml",
         "history.csv",

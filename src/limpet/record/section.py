@@ -1,4 +1,4 @@
-"""section.png: the r-z section of the bodies, with contact forces and the cavity pressure."""
+"""section.png: the r-z section of the bodies with contact forces and cavity pressure."""
 
 from __future__ import annotations
 
@@ -18,20 +18,24 @@ from limpet.report import SectionFrame
 Array = np.ndarray
 
 MM = 1e3
-HALF_SECTOR = np.pi / 8  # contacts this near to the plane are drawn in it
+HALF_SECTOR = np.pi / 8  # [rad] contacts within this angle are drawn in the plane
 BODY_COLOURS = ("#c9d6e3", "#d8d2c4", "#d5e0cf", "#e0d0da")
-ARROW = 0.16  # length of the longest force, in widths of the panel
+ARROW = 0.16  # length of the longest force arrow, relative to the panel width
 PRESSURE = Normalize(0.0, ATMOSPHERE)  # [kPa]
 PRESSURE_MAP = "viridis"
-TITLES = {"rest": "at rest", "hold": "at hold, least air", "peak": "at the peak of the pull"}
+TITLES = {
+    "rest": "at rest",
+    "hold": "at hold, least volume",
+    "peak": "at the peak of the pull",
+}
 
 
 def cut(points: Array, triangles: Array) -> list[Array]:
-    """Where the plane y = 0 cuts a closed surface: loops (k, 2) of x and z [m].
+    """Intersection of a closed surface with the plane y = 0: loops (k, 2) of x and z [m].
 
-    Every cut point lies on an edge of the mesh, and every cut triangle joins two of them, so the
-    loops follow from the topology alone. Meshes of revolution have vertices in the plane: it is
-    moved by a hair, so that it goes through none.
+    Every intersection point lies on an edge, and every cut triangle joins two points, so the loops
+    follow from the topology. Meshes of revolution have vertices in the plane, so the plane is
+    shifted slightly to miss all vertices.
     """
     if len(triangles) == 0:
         return []
@@ -63,7 +67,7 @@ def cut(points: Array, triangles: Array) -> list[Array]:
 
 
 def near_plane(points: Array, vectors: Array) -> tuple[Array, Array]:
-    """The contacts within half a sector of the plane: their (r, z), r signed by x, and forces."""
+    """Contacts within HALF_SECTOR of the plane: (r, z) with r signed by x, and their forces."""
     r = np.hypot(points[:, 0], points[:, 1])
     near = np.abs(points[:, 1]) <= np.sin(HALF_SECTOR) * np.maximum(r, 1e-12)
     p, f, r = points[near], vectors[near], r[near]
@@ -74,7 +78,7 @@ def near_plane(points: Array, vectors: Array) -> tuple[Array, Array]:
 
 
 def plot_sections(frames: list[SectionFrame], path: Path) -> None:
-    """One panel a frame, one under the other, with the shape at rest dashed for comparison."""
+    """Draw one panel per frame, stacked; the cup at rest is dashed for comparison."""
     loops = [{name: cut(x, t) for name, x, t in frame.bodies} for frame in frames]
     cup = _smallest(loops[0])
     view = _view([each[cup] for each in loops])
@@ -97,7 +101,7 @@ def plot_sections(frames: list[SectionFrame], path: Path) -> None:
     axes[-1].set_xlabel("r [mm]")
     if any(len(frame.cavity_triangles) for frame in frames):
         bar = figure.colorbar(ScalarMappable(PRESSURE, PRESSURE_MAP), ax=axes, fraction=0.03)
-        bar.set_label("pressure in the cavity [kPa]")
+        bar.set_label("cavity pressure [kPa]")
     figure.savefig(path, dpi=130, bbox_inches="tight")
 
 
@@ -112,7 +116,7 @@ def _cavity(axis: Axes, frame: SectionFrame) -> None:
 
 
 def _forces(axis: Axes, frame: SectionFrame, largest: float, length: float) -> None:
-    """Arrows that end at the contacts; the longest of all panels is `length` [mm] long."""
+    """Arrows that end at the contacts; `largest` [N] is drawn `length` [mm] long."""
     points, forces = near_plane(frame.contacts, frame.forces)
     pressing = np.linalg.norm(forces, axis=1) > 1e-3 * largest
     if not np.any(pressing):
@@ -150,15 +154,15 @@ def _fill(axis: Axes, loops: list[Array], **style: object) -> None:
 
 
 def _smallest(shapes: dict[str, list[Array]]) -> str:
-    """The narrowest body that is cut: the cup, whose surroundings are cropped."""
+    """Name of the narrowest body in the section, which is the cup; the view is cropped to it."""
     width = {name: np.ptp(np.vstack(loops)[:, 0]) for name, loops in shapes.items() if loops}
     return min(width, key=lambda name: width[name])
 
 
 def _view(outlines: list[list[Array]]) -> tuple[float, float, float, float]:
-    """Left, right, bottom, top [mm] of all these, with a margin."""
+    """Left, right, bottom, top [mm] of the outlines, with a margin."""
     corners = MM * np.vstack([loop for loops in outlines for loop in loops])
     (left, bottom), (right, top) = corners.min(axis=0), corners.max(axis=0)
     margin = 0.08 * (right - left)
-    room = (1.2 * ARROW) * (right - left)  # the arrows come from below
-    return left - margin, right + margin, bottom - room, top + margin
+    below = (1.2 * ARROW) * (right - left)  # for the arrows
+    return left - margin, right + margin, bottom - below, top + margin

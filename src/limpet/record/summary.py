@@ -1,4 +1,4 @@
-"""The figures of a run: what summary.json holds and what ``limpet run --json`` prints."""
+"""Summary of a run: the content of summary.json and the output of ``limpet run --json``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Literal
 from limpet.clock import PHASES
 from limpet.record.history import COLUMNS, Row
 
-Ended = Literal["finished", "interrupted", "diverged", "failed"]
+RunStatus = Literal["finished", "interrupted", "diverged", "failed"]
 
-RELEASED = 1.0  # [N] under this the drive carries no more than a cup's own weight
-COMPILING = 20.0  # a step this many times slower than the median was compiling: it is not timed
+RELEASED = 1.0  # [N] below this the cup has let go; the weight of the cup may remain
+COMPILING = 20.0  # steps this many times slower than the median compiled kernels: not counted
 
 
 @dataclass(frozen=True)
 class Span:
-    """How a probe's value went."""
+    """Range and last value of a probe."""
 
     least: float
     most: float
@@ -27,30 +27,30 @@ class Span:
 
 @dataclass(frozen=True)
 class Summary:
-    """SI units, times by phase in milliseconds; None (null) where there is nothing to say."""
+    """SI units, times by phase in milliseconds; None (null in JSON) where there is no value."""
 
     scene: str
     h: float  # [s]
     steps: int
     fem_nodes: int  # of the soft bodies
-    collision_nodes: int  # surface vertices of the bodies that can touch
-    mean_rows: float  # over the steps that have any
+    collision_nodes: int  # surface vertices of all bodies that can collide
+    mean_rows: float  # constraint rows, over the steps that have any
     ms_per_step: float
-    ms_by_phase: dict[str, float]  # [ms] a step, by phase
-    peak_pull_force: float | None  # [N] None if the drive never pulled
-    release_time: float | None  # [s] None if it never lets go
+    ms_by_phase: dict[str, float]  # [ms] per step
+    peak_pull_force: float | None  # [N] None if the prescribed motions never pulled
+    release_time: float | None  # [s] None if the cup never lets go
     min_pressure: float | None  # [Pa] None if no air was ever trapped
     max_penetration: float  # [m]
     max_gas_residual: float  # |P V^k - K| / K
-    max_air_error: float  # relative, in moles
+    max_air_error: float  # relative error of the amount of air
     max_residual: float  # of the solver
     converged_steps: int
     peak_time: float | None  # [s] of the peak pull
     duration: float  # [s] simulated
-    ended: Ended  # finished, interrupted, diverged or failed
+    ended: RunStatus
     ended_step: int
     why: str | None  # why it ended early
-    probes: dict[str, Span]  # of each probe column
+    probes: dict[str, Span]  # by column
 
     def to_json(self) -> str:
         """Strict JSON: a NaN would raise here rather than reach a file."""
@@ -64,10 +64,10 @@ def summarise(
     *,
     fem_nodes: int,
     collision_nodes: int,
-    ended: Ended = "finished",
+    ended: RunStatus = "finished",
     why: str | None = None,
 ) -> Summary:
-    """The figures of the steps in `rows`, however many there are."""
+    """Summarise the steps in `rows`, which may be empty."""
     peak = _peak(rows)
     release = _release(rows, peak)
     by_phase = _mean_phases(rows)
@@ -81,7 +81,7 @@ def summarise(
         mean_rows=fmean([n for row in rows if (n := row["rows"])] or [0.0]),
         ms_per_step=sum(by_phase.values()),
         ms_by_phase=by_phase,
-        peak_pull_force=None if peak is None else _value(rows[peak], "drive_force"),
+        peak_pull_force=None if peak is None else _value(rows[peak], "reaction"),
         release_time=None if release is None else _value(rows[release], "time"),
         min_pressure=min(pressures, default=None),
         max_penetration=_largest(rows, "max_penetration"),
@@ -105,25 +105,25 @@ def _spans(rows: list[Row]) -> dict[str, Span]:
 
 
 def _peak(rows: list[Row]) -> int | None:
-    """The step of the largest pull."""
+    """Index of the step with the largest pull."""
     if not rows:
         return None
-    best = max(range(len(rows)), key=lambda i: _value(rows[i], "drive_force"))
-    return best if _value(rows[best], "drive_force") > 0.0 else None
+    best = max(range(len(rows)), key=lambda i: _value(rows[i], "reaction"))
+    return best if _value(rows[best], "reaction") > 0.0 else None
 
 
 def _release(rows: list[Row], peak: int | None) -> int | None:
-    """The first step after the peak without trapped air and without a pull to speak of."""
+    """Index of the first step after the peak without trapped air and with a pull below RELEASED."""
     if peak is None or not any(row["cavities"] for row in rows[: peak + 1]):
         return None
     for i in range(peak + 1, len(rows)):
-        if rows[i]["cavities"] == 0 and abs(_value(rows[i], "drive_force")) < RELEASED:
+        if rows[i]["cavities"] == 0 and abs(_value(rows[i], "reaction")) < RELEASED:
             return i
     return None
 
 
 def _mean_phases(rows: list[Row]) -> dict[str, float]:
-    """Mean milliseconds by phase, over the steps that did not compile."""
+    """Mean time by phase [ms], without the steps that compiled kernels."""
     if not rows:
         return dict.fromkeys(PHASES, 0.0)
     totals = [sum(_value(row, f"ms_{phase}") for phase in PHASES) for row in rows]

@@ -1,4 +1,4 @@
-"""What bench and reproduce hand back: tables that print and become JSON, and figures to save."""
+"""Results of bench and reproduce: tables (printed or as JSON) and figures (saved as files)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Cell = str | float | int | bool | None
-Progress = Callable[[float, float, str], None]  # done, of how much, what is being done
+Progress = Callable[[float, float, str], None]  # done, total, description
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns with their units in the heading, rows of cells, and what must be known to read it."""
+    """Columns with units in their headings, rows of cells, and explanatory notes."""
 
     title: str
     columns: tuple[str, ...]
@@ -32,10 +32,10 @@ class Table:
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
 
     def print(self, console: Console) -> None:
-        """Print it, figures to the right. Headings and texts may be folded, figures are whole."""
+        """Print the table, numbers right-aligned. Headings and text may wrap, numbers do not."""
         from rich.measure import Measurement
         from rich.table import Table as RichTable
-        from rich.text import Text  # units stand in brackets, which rich would take for markup
+        from rich.text import Text  # rich would take units in brackets for markup
 
         table = RichTable(title=Text(self.title, style="bold"), title_justify="left")
         for k, name in enumerate(self.columns):
@@ -48,7 +48,7 @@ class Table:
             table.add_row(*(Text(show_cell(cell)) for cell in row))
         wide = console.options.update(width=1000)
         needed = Measurement.get(console, wide, table)
-        # in a file or pipe a line may be as long as it likes
+        # lines in a file or pipe may have any length
         console.width = max(
             console.width, needed.minimum if console.is_terminal else needed.maximum
         )
@@ -59,14 +59,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Result:
-    """The tables of one benchmark or one figure of the papers; `ok` is False if a claim fails."""
+    """Tables and figures of one study; `ok` is False if a claim does not hold."""
 
     tables: tuple[Table, ...]
     ok: bool = True
     figures: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)  # file -> writer
 
     def save(self, folder: Path) -> list[Path]:
-        """Write result.json and the figures; returns what was written."""
+        """Write result.json and the figures; returns the paths."""
         written = [folder / "result.json", *(folder / name for name in self.figures)]
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Study:
-    """Something that can be run by name: its module has ``run(progress) -> Result``."""
+    """A study that is run by name; its module defines ``run(progress) -> Result``."""
 
     module: str  # within limpet.studies
     summary: str
@@ -111,15 +111,15 @@ class Ticker:
 
 
 def find_study(kind: str, studies: Mapping[str, Study], name: str) -> Study:
-    """The study called `name`; a name that is not there is answered with the nearest."""
+    """The study called `name`; an unknown name raises an error that suggests the nearest."""
     if name not in studies:
-        raise LimpetError(f"{kind} '{name}': there is none of that name{suggest(name, studies)}")
+        raise LimpetError(f"{kind} '{name}': unknown study{suggest(name, studies)}")
     return studies[name]
 
 
 def show_cell(cell: Cell) -> str:
-    """Four digits are enough to read; the JSON keeps all."""
-    if cell is None or cell != cell:  # NaN is the number that differs from itself
+    """A cell as text with four digits; the JSON keeps all."""
+    if cell is None or cell != cell:  # NaN
         return "-"
     if isinstance(cell, bool):
         return "yes" if cell else "no"

@@ -1,10 +1,10 @@
-"""frames.vtkhdf: the run as a film for ParaView; bodies, contacts and cavities are its parts,
-and the surfaces on which pressure fields meet, where there are fields.
+"""frames.vtkhdf: the run as a time series for ParaView.
 
-VTKHDF 2.3, a MultiBlockDataSet of PolyData that change with time, as VTK's own reader gives them
-back. A frame's arrays are appended to those of the frames before it, and `Steps` says where each
-frame begins. A body keeps its triangles, and its points while it stands still; contacts, cavities
-and contact surfaces are new in every frame.
+The blocks are the bodies, the contacts, the cavities and, if there are pressure fields, their
+contact surfaces (patches). The format is VTKHDF 2.3: a MultiBlockDataSet of temporal PolyData. The
+arrays of a frame are appended to those of the frames before, and `Steps` has the offsets of each
+frame. A body keeps its triangles, and its points while it does not move; contacts, cavities and
+patches are written anew in every frame.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from limpet.report import SectionFrame
 Array = np.ndarray
 
 TOPOLOGIES = ("Vertices", "Lines", "Polygons", "Strips")  # in the order of the columns in Steps
-ROWS = 256  # in the smallest piece that an array grows by
+ROWS = 256  # of a chunk
 
 
 class FrameWriter:
-    """Appends frames to a file that can be read after each of them, whatever happens next."""
+    """Appends frames to a file, which is readable after every frame."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -36,22 +36,22 @@ class FrameWriter:
         self._root, self._common = root, _Common(root)
         self._assembly = root.create_group("Assembly", track_order=True)
         self._bodies: list[_Body] = []
-        self._others: tuple[_Changing, ...] = ()  # contacts, cavities, patches if there are any
+        self._others: tuple[_Changing, ...] = ()  # contacts, cavities, patches if any
 
     def add(self, frame: SectionFrame) -> None:
-        """The moment `frame`, of the same bodies as all before."""
+        """Append a frame, which has the same bodies as all before."""
         if not self._others:
             self._begin(frame)
         contacts, cavities, *patches = self._others
         for part, (_, x, _) in zip(self._bodies, frame.bodies):
-            part.move(x)
+            part.append(x)
         dots = np.arange(len(frame.contacts))[:, None]
-        contacts.renew(frame.contacts, dots, frame.forces)
-        points, triangles, pressure = _together(frame)
-        cavities.renew(points, triangles, pressure)
+        contacts.append(frame.contacts, dots, frame.forces)
+        points, triangles, pressure = _joined_cavities(frame)
+        cavities.append(points, triangles, pressure)
         if patches and frame.patches is not None:
             x, values, fans = frame.patches
-            patches[0].renew(x, fans, values)
+            patches[0].append(x, fans, values)
         self._common.next(frame.time)
         self._file.flush()
 
@@ -61,7 +61,7 @@ class FrameWriter:
     def _begin(self, frame: SectionFrame) -> None:
         taken: list[str] = []
         for name, x, triangles in frame.bodies:
-            taken.append(_plain(name, taken))
+            taken.append(_block_name(name, taken))
             self._bodies.append(_Body(self._part(taken[-1]), self._common, x, triangles))
         contacts, cavities = self._part("contacts"), self._part("cavities")
         self._others = (
@@ -81,7 +81,7 @@ class FrameWriter:
 
 
 class _Column:
-    """An array that grows; h5py's plain assignment takes ten times as long."""
+    """A growing array; written by the low-level API, ten times as fast as h5py's assignment."""
 
     def __init__(
         self, group: h5py.Group, name: str, shape: tuple[int, ...], kind: Any, fill: int = 0
@@ -93,28 +93,28 @@ class _Column:
         self.kind, self.length = self.data.dtype, 0
 
     def append(self, rows: Array | list[int] | list[float]) -> int:
-        """Where these begin."""
+        """Append rows; returns the index of the first one."""
         values = np.ascontiguousarray(rows, dtype=self.kind)
         begin, count = self.length, len(values)
         if count:
             self.grow(count)
-            place = self.data.id.get_space()
+            space = self.data.id.get_space()
             zero = (0,) * (values.ndim - 1)
-            place.select_hyperslab((begin, *zero), values.shape)
-            self.data.id.write(h5py.h5s.create_simple(values.shape), place, values)
+            space.select_hyperslab((begin, *zero), values.shape)
+            self.data.id.write(h5py.h5s.create_simple(values.shape), space, values)
         return begin
 
     def grow(self, count: int = 1) -> None:
-        """By rows that hold the fill value."""
+        """Append rows with the fill value."""
         self.length += count
         self.data.id.set_extent((self.length, *self.data.shape[1:]))
 
 
 class _Common:
-    """What all parts say of time, and what most say of themselves: once in the file, many names."""
+    """Arrays that several blocks share; stored once and linked under many names."""
 
     def __init__(self, root: h5py.Group) -> None:
-        hidden = root.file.create_group("common")  # outside /VTKHDF: of no concern to VTK
+        hidden = root.file.create_group("common")  # outside /VTKHDF, where VTK does not read
         self.time = _Column(hidden, "time", (), float)
         self.zero = _Column(hidden, "zero", (), np.int64)
         self.zeros = _Column(hidden, "zeros", (4,), np.int64)
@@ -123,7 +123,7 @@ class _Common:
         self.none = _Column(hidden, "none", (), np.int64)
         self.counts: list[h5py.h5a.AttrID] = []
         self.zero.grow()
-        # Not in the specification, but without it VTK 9.7 gives the first frame for every time.
+        # Not in the specification, but without it VTK 9.7 returns the first frame for every time.
         self.steps(root)
 
     def steps(self, part: h5py.Group) -> h5py.Group:
@@ -141,7 +141,7 @@ class _Common:
             cells["Connectivity"] = self.none.data
 
     def next(self, time: float) -> None:
-        """The frame is complete, and counts."""
+        """Complete a frame: raise the number of steps."""
         self.frame.append([self.time.length])
         self.time.append([time])
         for column in (self.zero, self.zeros, self.one):
@@ -152,7 +152,7 @@ class _Common:
 
 
 class _Body:
-    """Triangles that stay and points that move."""
+    """A surface with constant triangles and moving points."""
 
     def __init__(self, part: h5py.Group, common: _Common, rest: Array, triangles: Array) -> None:
         m = len(triangles)
@@ -168,18 +168,18 @@ class _Body:
         steps["PointDataOffsets/displacement"] = self._begin.data
         steps["PartOffsets"] = common.zero.data
         steps["CellOffsets"] = steps["ConnectivityIdOffsets"] = common.zeros.data
-        self._rest, self._last, self._place = rest.copy(), np.zeros((0, 3)), 0
+        self._rest, self._last, self._offset = rest.copy(), np.zeros((0, 3)), 0
 
-    def move(self, x: Array) -> None:
+    def append(self, x: Array) -> None:
         if not np.array_equal(x, self._last):
-            self._place = self._points.append(x)
+            self._offset = self._points.append(x)
             self._moved.append(x - self._rest)
             self._last = x.copy()
-        self._begin.append([self._place])
+        self._begin.append([self._offset])
 
 
 class _Changing:
-    """Points and cells that are new in every frame, with one array of data."""
+    """Points and cells that change in every frame, with one data array."""
 
     def __init__(
         self, part: h5py.Group, common: _Common, kind: str, corners: int, data: str
@@ -207,7 +207,7 @@ class _Changing:
         self._one = np.eye(4, dtype=np.int64)[TOPOLOGIES.index(kind)][None]  # its column in Steps
         self._corners, self._cells = corners, 0
 
-    def renew(self, x: Array, cells: Array, data: Array) -> None:
+    def append(self, x: Array, cells: Array, data: Array) -> None:
         self._n_points.append([len(x)])
         self._n_cells.append([len(cells)])
         self._n_ids.append([cells.size])
@@ -221,13 +221,13 @@ class _Changing:
 
 def _typed(group: h5py.Group, kind: str) -> h5py.Group:
     group.attrs["Version"] = (2, 3)
-    # a text of fixed length: VTK reads no other
+    # VTK reads only strings of fixed length
     group.attrs.create("Type", np.bytes_(kind), dtype=h5py.string_dtype("ascii", len(kind)))
     return group
 
 
-def _together(frame: SectionFrame) -> tuple[Array, Array, Array]:
-    """All cavities as one surface: points, triangles, and the pressure [Pa] of each triangle."""
+def _joined_cavities(frame: SectionFrame) -> tuple[Array, Array, Array]:
+    """All cavities as one surface: points, triangles, pressure [Pa] of each triangle."""
     points, triangles, pressure = [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], [np.zeros(0)]
     start = 0
     for x, t, p in frame.cavities:
@@ -238,8 +238,8 @@ def _together(frame: SectionFrame) -> tuple[Array, Array, Array]:
     return np.concatenate(points), np.concatenate(triangles), np.concatenate(pressure)
 
 
-def _plain(name: str, taken: list[str]) -> str:
-    """A name for a part that VTK can take, and that no other part has."""
+def _block_name(name: str, taken: list[str]) -> str:
+    """A unique block name that VTK accepts."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-.") else "_" for c in name)
     if not (plain[:1].isalpha() or plain[:1] == "_"):
         plain = f"_{plain}"

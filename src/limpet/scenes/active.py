@@ -1,6 +1,6 @@
-"""A section IV: a silicone cup over a hole in a plate, on a vacuum line, is pulled till it lets go.
+"""Bernardin et al. 2019 (A), section IV: a silicone cup on a vacuum line is pulled off a plate.
 
-The dimensions of A's two cups stand in a drawing (A figure 4) that we lack: those here are ours.
+The drawing with the dimensions of A's cups (A figure 4) is not available: these are our own.
 """
 
 from __future__ import annotations
@@ -35,47 +35,47 @@ HOLE_DEPTH = 0.01  # [m] down to the fitting of the line
 
 
 class ActiveParameters(SceneParameters):
-    """Positioned, vacuum on, held, pulled."""
+    """The cup is positioned, the vacuum is switched on, held, and the cup is pulled."""
 
     duration: Time = 4.0
     young: Positive[Pressure] = Field(338e3, description="Young's modulus of the cup")
     poisson: float = Field(0.49, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
-    density: Positive[Density] = Field(1080.0, description="of the silicone")
-    radius: Positive[Length] = Field(CAST.radius, description="of the lip; ours, as the next five")
-    depth: Positive[Length] = Field(CAST.depth, description="of the dome under the axis")
+    density: Positive[Density] = Field(1080.0, description="density of the silicone")
+    radius: Positive[Length] = Field(CAST.radius, description="radius of the lip (not given in A)")
+    depth: Positive[Length] = Field(CAST.depth, description="depth of the dome on the axis")
     height: Positive[Length] = Field(CAST.height, description="from lip to top of the stem")
-    stem_radius: Positive[Length] = Field(CAST.stem_radius, description="of the stem")
+    stem_radius: Positive[Length] = Field(CAST.stem_radius, description="radius of the stem")
     hub_thickness: Positive[Length] = Field(
         CAST.hub_thickness, description="of the wall at the stem"
     )
     lip_thickness: Positive[Length] = Field(
         CAST.lip_thickness, description="of the wall at the lip"
     )
-    element: str | None = Field(None, description="element of the cup; chosen if not given")
-    nodes: int = Field(434, gt=0, description="nodes of the cup's mesh, about")
-    sectors: int | None = Field(None, description="round the axis; with segments, instead of nodes")
-    segments: int | None = Field(None, description="of the wall from axis to lip")
-    friction: float = Field(0.5, ge=0.0, description="between cup and plate")
+    element: str | None = Field(None, description="element of the cup; default by material")
+    nodes: int = Field(434, gt=0, description="approximate number of nodes of the cup")
+    sectors: int | None = Field(None, description="sectors; with segments, instead of nodes")
+    segments: int | None = Field(None, description="segments of the wall from axis to lip")
+    friction: float = Field(0.5, ge=0.0, description="friction between cup and plate")
     hole: Positive[Length] = Field(4e-3, description="diameter of the hole in the plate")
-    hole_offset: Length = Field(0.0, description="of the hole from the cup's axis, along x")
-    held: bool = Field(True, description="by the actuator; else the cup stands free, for its shape")
+    hole_offset: Length = Field(0.0, description="offset of the hole from the cup's axis, along x")
+    held: bool = Field(True, description="held by the actuator; otherwise the cup stands free")
     push: NotNegative[Length] = Field(
-        0.3e-3, description="how far the stem goes down after the lip touches"
+        0.3e-3, description="downward travel of the stem after the lip touches"
     )
-    position_time: Positive[Time] = Field(0.2, description="for the way down")
-    vacuum: Positive[Pressure] = Field(6e3, description="below the atmosphere")
-    rise: NotNegative[Time] = Field(0.3, description="in which the regulator raises the vacuum")
-    hold: NotNegative[Time] = Field(0.3, description="before it is pulled")
-    speed: Positive[Speed] = Field(5e-3, description="of the pull")
+    position_time: Positive[Time] = Field(0.2, description="time of the downward motion")
+    vacuum: Positive[Pressure] = Field(6e3, description="vacuum below the atmosphere")
+    rise: NotNegative[Time] = Field(0.3, description="time for raising the vacuum")
+    hold: NotNegative[Time] = Field(0.3, description="time before the pull")
+    speed: Positive[Speed] = Field(5e-3, description="speed of the pull")
     pump_flow: NotNegative[VolumeRate] = Field(
-        0.0, description="free flow of a pump with that end vacuum; 0: a regulator"
+        0.0, description="free flow of a pump with that end vacuum; 0: regulator"
     )
-    line_volume: NotNegative[Volume] = Field(0.0, description="of the hose")
+    line_volume: NotNegative[Volume] = Field(0.0, description="volume of the hose")
     line_conductance: float | None = Field(
-        None, gt=0.0, description="of the hose [mol/(s Pa)]; without end if not given"
+        None, gt=0.0, description="conductance of the hose [mol/(s Pa)]; infinite if not given"
     )
     leak_conductance: float = Field(
-        0.0, ge=0.0, description="of the contact [mol/(s Pa)]: a plate that lets air through"
+        0.0, ge=0.0, description="conductance of the contact [mol/(s Pa)], for a permeable plate"
     )
 
     @model_validator(mode="after")
@@ -95,12 +95,12 @@ class ActiveParameters(SceneParameters):
 
     @property
     def switched_on(self) -> float:
-        """[s] when the vacuum is switched on: once the cup rests."""
+        """[s] Time at which the vacuum is switched on, when the cup is at rest."""
         return self.position_time + 0.1
 
     @property
     def pull_start(self) -> float:
-        """[s]"""
+        """[s] Time at which the pull starts."""
         return self.switched_on + self.rise + self.hold
 
     def stroke(self) -> list[tuple[float, float]]:
@@ -113,7 +113,7 @@ class ActiveParameters(SceneParameters):
         ]  # fmt: skip
 
     def source(self) -> tuple[Source, Valve]:
-        """What makes the vacuum, and the valve before it."""
+        """The vacuum source and its valve."""
         if self.pump_flow > 0.0:
             valve = Valve([(0.0, "closed"), (self.switched_on, "open")])
             return Pump(self.pump_flow, self.vacuum), valve
@@ -123,18 +123,18 @@ class ActiveParameters(SceneParameters):
 
 class A30Parameters(ActiveParameters):
     young: Positive[Pressure] = Field(593e3, description="Young's modulus of the cup")
-    vacuum: Positive[Pressure] = Field(11e3, description="below the atmosphere")
+    vacuum: Positive[Pressure] = Field(11e3, description="vacuum below the atmosphere")
 
 
 def build(p: ActiveParameters) -> World:
-    """The cup is set down without much of a push, the vacuum comes on, and it is pulled."""
+    """The cup is set down with little push, the vacuum is switched on, and the cup is pulled."""
     world = World(friction=p.friction)
     shape = cup(
         p.profile(), element=p.element, nodes=p.nodes, sectors=p.sectors, segments=p.segments
     )
-    room = volume(shape.visual.positions(shape.points), shape.visual.triangles)
+    size = volume(shape.visual.positions(shape.points), shape.visual.triangles)
     soft = world.add_soft(
-        shape, Material(p.young, p.poisson), p.density * room, name="cup",
+        shape, Material(p.young, p.poisson), p.density * size, name="cup",
         position=(0.0, 0.0, CLEARANCE),
     )  # fmt: skip
     edge, thickness = PLATE
@@ -153,12 +153,11 @@ def build(p: ActiveParameters) -> World:
     return world
 
 
-EXPECT = "seals, the dome sinks under the vacuum, the pull rises until the lip gives way"
+EXPECT = "the cup seals, its dome sinks, the pull rises until the lip opens"
 
 
 @scene(
     "active-a20",
-    "a silicone cup on a vacuum line is pulled off a plate (A, Dragon Skin 20)",
     ActiveParameters,
     expect=EXPECT,
 )
@@ -169,7 +168,6 @@ def active_a20(p: ActiveParameters) -> World:
 
 @scene(
     "active-a30",
-    "the same cup of a harder silicone (A, Dragon Skin 30)",
     A30Parameters,
     expect=EXPECT,
 )

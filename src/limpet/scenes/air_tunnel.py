@@ -1,4 +1,4 @@
-"""P 5.2, 'Air Tunnel': a tunnel joins two holes in a soft cube; what covers them decides."""
+"""Bernardin et al. 2023 (P) 5.2, 'Air Tunnel': a tunnel connects two holes in a soft cube."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from limpet.shapes.jelly import tunnel_cube
 from limpet.units import Length, Mass, Positive, Pressure, Speed, Time
 
 CLEARANCE = 0.3e-3  # [m] between lip and cube at the start
-BESIDE = 1.5e-3  # [m] between the rim and the hole that it leaves open
-SMALL = 0.48  # of the standard cup: two of these stand side by side on the two holes
+BESIDE = 1.5e-3  # [m] between the rim and the open hole
+SMALL = 0.48  # scale of the small cups, which fit side by side on the two holes
 
 
 class AirTunnelParameters(SceneParameters):
@@ -26,24 +26,24 @@ class AirTunnelParameters(SceneParameters):
 
     duration: Time = 2.0
     setup: Literal["one", "both", "two"] = Field(
-        "both", description="one hole covered, both under one cup, or a cup on each of the two"
+        "both", description="one hole covered, both under one cup, or one cup on each"
     )
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cups")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cups")
-    nodes: int = Field(434, gt=0, description="nodes of a cup's mesh, about")
-    cup_mass: Positive[Mass] = Field(0.020, description="of the standard cup; small ones to scale")
-    edge: Positive[Length] = Field(0.07, description="of the cube")
+    nodes: int = Field(434, gt=0, description="approximate number of nodes of a cup")
+    cup_mass: Positive[Mass] = Field(0.020, description="mass of the standard cup; others scale")
+    edge: Positive[Length] = Field(0.07, description="edge of the cube")
     hole: Positive[Length] = Field(0.006, description="width of holes and tunnel")
-    spacing: Positive[Length] = Field(0.018, description="of the two holes")
+    spacing: Positive[Length] = Field(0.018, description="spacing of the two holes")
     cube_mass: Positive[Mass] = Field(0.1, description="mass of the cube")
     cube_young: Positive[Pressure] = Field(2e5, description="Young's modulus of the cube")
     cube_poisson: float = Field(0.3, gt=-1.0, lt=0.5, description="Poisson's ratio of the cube")
-    friction: float = Field(0.5, ge=0.0, description="everywhere")
-    push: Positive[Length] = Field(3e-3, description="of the standard cup; small ones to scale")
-    push_time: Positive[Time] = Field(0.4, description="for the way down")
-    hold: Positive[Time] = Field(0.1, description="before the cups are raised")
-    rise: Positive[Length] = Field(0.015, description="how far they go up; then they rest")
-    speed: Positive[Speed] = Field(0.015, description="of the way up")
+    friction: float = Field(0.5, ge=0.0, description="friction between all bodies")
+    push: Positive[Length] = Field(3e-3, description="push of the standard cup; others scale")
+    push_time: Positive[Time] = Field(0.4, description="time of the downward motion")
+    hold: Positive[Time] = Field(0.1, description="time before the cups are raised")
+    rise: Positive[Length] = Field(0.015, description="upward travel of the cups")
+    speed: Positive[Speed] = Field(0.015, description="upward speed")
 
     def cups(self) -> list[tuple[str, float, float]]:
         """(name, scale, x [m]) of each cup."""
@@ -62,7 +62,6 @@ def scaled(profile: CupProfile, scale: float) -> CupProfile:
 
 @scene(
     "air-tunnel",
-    "a tunnel joins two holes in a soft cube: it is lifted only if both are covered",
     AirTunnelParameters,
     expect="one: no cavity closes and the cube stays; both and two: one cavity, the cube is lifted",
 )

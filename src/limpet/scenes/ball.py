@@ -1,4 +1,4 @@
-"""F VIII-B: a ball bounces on a surface."""
+"""Elandt et al. 2019 (F), VIII-B: a ball bounces on a surface."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Time
 class BallParameters(SceneParameters):
     h: Time = 5e-4
     duration: Time = 2.0
-    radius: Positive[Length] = Field(0.03, description="of the ball")
-    mass: Positive[Mass] = Field(0.1, description="of the ball")
-    modulus: Positive[Pressure] = Field(1e5, description="of the ball")
-    drop: Positive[Length] = Field(0.1, description="height that it falls from")
-    dissipation: NotNegative[Time] = Field(0.0, description="of the ball (F eq 3)")
-    friction: float = Field(0.5, ge=0.0, description="between ball and floor")
+    radius: Positive[Length] = Field(0.03, description="radius of the ball")
+    mass: Positive[Mass] = Field(0.1, description="mass of the ball")
+    modulus: Positive[Pressure] = Field(1e5, description="modulus of the ball")
+    drop: Positive[Length] = Field(0.1, description="height of the fall")
+    dissipation: NotNegative[Time] = Field(0.0, description="dissipation of the ball (F eq 3)")
+    friction: float = Field(0.5, ge=0.0, description="friction between ball and floor")
 
 
 @scene(
     "ball",
-    "a ball bounces on the floor",
     BallParameters,
     expect="it bounces, ever lower: the step takes energy from it, and dissipation takes more",
 )

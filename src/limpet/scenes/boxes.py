@@ -1,4 +1,4 @@
-"""F VIII-B: boxes touch each other, face on face."""
+"""Elandt et al. 2019 (F), VIII-B: boxes touch each other, face on face."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ SMALLER = 0.9  # of each box than the one below
 class BoxesParameters(SceneParameters):
     h: Time = 0.002
     duration: Time = 1.2
-    boxes: int = Field(4, ge=1, le=12, description="that are dropped on each other")
-    mass: Positive[Mass] = Field(0.1, description="of the lowest box; the others have its density")
-    modulus: Positive[Pressure] = Field(1e6, description="of the boxes")
-    gap: Positive[Length] = Field(0.01, description="between them at the start")
-    twist: Angle = Field(0.3, description="of each box to the one below")
-    friction: float = Field(0.5, ge=0.0, description="between them")
-    dissipation: NotNegative[Time] = Field(0.05, description="of the boxes (F eq 3)")
+    boxes: int = Field(4, ge=1, le=12, description="number of boxes")
+    mass: Positive[Mass] = Field(0.1, description="mass of the lowest box; same density for all")
+    modulus: Positive[Pressure] = Field(1e6, description="modulus of the boxes")
+    gap: Positive[Length] = Field(0.01, description="initial distance between the boxes")
+    twist: Angle = Field(0.3, description="twist of each box to the one below")
+    friction: float = Field(0.5, ge=0.0, description="friction between the boxes")
+    dissipation: NotNegative[Time] = Field(0.05, description="dissipation of the boxes (F eq 3)")
 
 
 @scene(
     "boxes",
-    "boxes drop on each other and come to rest as a stack",
     BoxesParameters,
     expect="they land one after the other and stand still, each carrying what is above it",
 )

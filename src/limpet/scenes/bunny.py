@@ -1,4 +1,4 @@
-"""P section 5, 'Bunny': the cup lifts a rigid bunny by its back."""
+"""Bernardin et al. 2023 (P), section 5, 'Bunny': the cup lifts a rigid bunny by its back."""
 
 from __future__ import annotations
 
@@ -24,52 +24,51 @@ from limpet.shapes.solids import bunny_surface
 from limpet.units import Length, Mass, Positive, Speed, Time
 
 SPOT = 0.0185  # [m] radius of the disc that must be smooth: a little more than the cup's
-POLISHED = 0.024  # [m] round the middle of the back the surface is a dome
-FADED = 0.03  # [m] and there it is again as scanned
+POLISHED = 0.024  # [m] radius within which the back is smoothed to a dome
+FADED = 0.03  # [m] radius from which the surface is as scanned
 
 
 class BunnyParameters(LiftParameters):
     duration: Time = 4.2
     push: Positive[Length] = Field(
-        3.5e-3, description="how far the stem goes down once the lip is level with the back"
+        3.5e-3, description="downward travel of the stem after the lip reaches the back"
     )
-    speed: Positive[Speed] = Field(0.01, description="of the rise")
-    rise: Positive[Length] = Field(0.03, description="how far the stem goes up; then it rests")
+    speed: Positive[Speed] = Field(0.01, description="speed of the rise")
+    rise: Positive[Length] = Field(0.03, description="upward travel of the stem")
     block_mass: Positive[Mass] = Field(0.147, description="mass of the bunny")
     height: Positive[Length] = Field(
-        0.2, description="of the bunny; the radius of its back is a quarter of it"
+        0.2, description="height of the bunny; the radius of its back is a quarter of it"
     )
     vertices: int = Field(
-        300, ge=100, description="of its collision surface, before those of the back are doubled"
+        300, ge=100, description="vertices of the collision surface, before refinement of the back"
     )
-    finer: float = Field(6.0, ge=1.0, description="how much smaller its triangles are in the back")
+    finer: float = Field(6.0, ge=1.0, description="refinement factor of the triangles on the back")
     sealing_distance: Positive[Length] = Field(
-        0.2e-3, description="gaps below this are closed to air: the facets of the back leave them"
+        0.2e-3, description="gaps below this are airtight, such as those of the facets"
     )
-    smoothing: Positive[Length] = Field(8e-3, description="size of the bumps that are ironed out")
+    smoothing: Positive[Length] = Field(8e-3, description="size of the bumps that are smoothed")
 
 
 @scene(
     "bunny",
-    "a cup lifts a rigid bunny by its back",
     BunnyParameters,
     expect="the cup closes on the back, the bunny leaves the ground and hangs",
 )
 def bunny(p: BunnyParameters) -> World:
     """The bunny stands on the ground; the cup is pushed on the smoothest place of its back."""
-    world, turn, place = cup_over(p)
+    world, rotation, origin = cup_over(p)
     shape, spot = standing_bunny(p)
-    position = place - turn @ spot
-    body = world.add_rigid(shape, p.block_mass, name="bunny", position=position, rotation=turn)
+    position = origin - rotation @ spot
+    body = world.add_rigid(shape, p.block_mass, name="bunny", position=position, rotation=rotation)
     world.add_probe("bunny", body)
-    add_ground(world, place + turn @ [0.0, 0.0, -spot[2]], turn)
+    add_ground(world, origin + rotation @ [0.0, 0.0, -spot[2]], rotation)
     return world
 
 
 def standing_bunny(p: BunnyParameters) -> tuple[RigidShape, np.ndarray]:
     """The bunny, coarse and smooth, standing on z = 0, and where on its back the cup goes.
 
-    P's scan is rough too; its collision model is coarse and smooth where the cup seals.
+    The collision model of P, too, is coarse and smooth where the cup seals.
     """
     scan, triangles = bunny_surface(p.height)
     dense = smooth(scan, triangles, p.smoothing)

@@ -1,4 +1,4 @@
-"""M figures 4 to 6: the bunny hangs by an ear and swings."""
+"""Frâncu et al. 2019 (M), figures 4 to 6: the bunny hangs by an ear and swings."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from limpet.units import Length, Positive, Time
 class BunnySwingParameters(SolidParameters):
     duration: Time = 8.0  # 500 frames
     damping: Time = Field(0.0, ge=0.0, description="stiffness damping b of Rayleigh's a M + b K")
-    height: Positive[Length] = Field(0.12, description="of the bunny")
-    nodes: int = Field(280, ge=30, description="corners of its tetrahedra, about")
+    height: Positive[Length] = Field(0.12, description="height of the bunny")
+    nodes: int = Field(280, ge=30, description="approximate number of corner nodes")
 
 
 @scene(
     "bunny-swing",
-    "a bunny hangs by an ear and swings",
     BunnySwingParameters,
     expect="swings about its ear and keeps its volume; with law = linear it swells",
 )

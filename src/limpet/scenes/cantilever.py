@@ -1,4 +1,4 @@
-"""M figures 7 and 9: a beam held at one end bends under its own weight."""
+"""Frâncu et al. 2019 (M), figures 7 and 9: a beam held at one end bends under its own weight."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from limpet.units import Length, Positive, Time
 
 class CantileverParameters(SolidParameters):
     duration: Time = 3.2
-    length: Positive[Length] = Field(0.10, description="along x, from the held end")
-    width: Positive[Length] = Field(0.01, description="along y")
-    height: Positive[Length] = Field(0.01, description="along z")
+    length: Positive[Length] = Field(0.10, description="length along x")
+    width: Positive[Length] = Field(0.01, description="width along y")
+    height: Positive[Length] = Field(0.01, description="height along z")
     divisions: tuple[int, int, int] = Field(
         (8, 2, 2), description="bricks along x, y, z; six tetrahedra in each"
     )
     mirrored: bool = Field(
-        False, description="cut the bricks into tetrahedra that mirror each other: locks less"
+        False, description="mirror the tetrahedra from brick to brick: locks less"
     )
 
 
 @scene(
     "cantilever",
-    "a beam held at one end bends under its own weight",
     CantileverParameters,
     expect="swings down and comes to rest, as far as the beam equation says; linear tets lock",
 )

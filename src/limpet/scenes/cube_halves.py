@@ -1,4 +1,4 @@
-"""P section 5, 'Cube Halves': no cup at all, two halves of a jelly cube that hold by suction."""
+"""Bernardin et al. 2023 (P) 5, 'Cube Halves': two halves of a jelly cube hold by suction."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ class CubeHalvesParameters(SceneParameters):
     """P gives neither sizes nor material: a firm jelly, as heavy as water."""
 
     duration: Time = 2.2
-    edge: Positive[Length] = Field(0.06, description="of the whole cube")
+    edge: Positive[Length] = Field(0.06, description="edge of the whole cube")
     young: Positive[Pressure] = Field(1e5, description="Young's modulus of the jelly")
     poisson: float = Field(0.45, gt=-1.0, lt=0.5, description="Poisson's ratio of the jelly")
-    density: Positive[Density] = Field(1000.0, description="of the jelly")
-    friction: float = Field(0.5, ge=0.0, description="everywhere")
-    seed: int = Field(1, ge=0, description="of the hole's random outline")
-    radius: Positive[Length] = Field(0.016, description="of the hole, on average")
-    depth: Positive[Length] = Field(0.012, description="of the hole")
-    sectors: int = Field(12, ge=8, description="of the mesh round the hole")
+    density: Positive[Density] = Field(1000.0, description="density of the jelly")
+    friction: float = Field(0.5, ge=0.0, description="friction between all bodies")
+    seed: int = Field(1, ge=0, description="seed of the hole's random outline")
+    radius: Positive[Length] = Field(0.016, description="radius of the hole, on average")
+    depth: Positive[Length] = Field(0.012, description="depth of the hole")
+    sectors: int = Field(12, ge=8, description="sectors of the mesh round the hole")
     divisions: tuple[int, int, int] = Field((4, 4, 2), description="cells of the upper half")
-    finer: int = Field(2, ge=1, description="cuts of its surface for contact in each cell")
-    push: Positive[Length] = Field(2e-3, description="of the upper half into the lower one")
-    push_time: Positive[Time] = Field(0.5, description="for the way down")
-    hold: Positive[Time] = Field(0.2, description="before it is raised")
-    rise: Positive[Length] = Field(0.03, description="how far it goes up; then it rests")
-    speed: Positive[Speed] = Field(0.03, description="of the way up")
+    finer: int = Field(2, ge=1, description="subdivisions of each surface cell for contact")
+    push: Positive[Length] = Field(2e-3, description="push of the upper half into the lower one")
+    push_time: Positive[Time] = Field(0.5, description="time of the downward motion")
+    hold: Positive[Time] = Field(0.2, description="time before it is raised")
+    rise: Positive[Length] = Field(0.03, description="upward travel")
+    speed: Positive[Speed] = Field(0.03, description="upward speed")
 
 
 @scene(
     "cube-halves",
-    "two halves of a jelly cube are pressed together, then the lower one hangs",
     CubeHalvesParameters,
     expect="air leaves the hole while they are pressed; the lower half is carried and hangs",
 )

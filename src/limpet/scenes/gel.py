@@ -1,4 +1,4 @@
-"""A cup lifts what is swept: a block of gel, bare or in the skin of a bag."""
+"""A cup lifts a particle body: a block of gel, bare or in an inextensible skin."""
 
 from __future__ import annotations
 
@@ -26,48 +26,46 @@ class GelParameters(LiftParameters):
     h: Time = 2e-3
     duration: Time = 1.4
     push: Positive[Length] = Field(
-        4e-3, description="how far the stem goes down after the lip touches"
+        4e-3, description="downward travel of the stem after the lip touches"
     )
-    push_time: Positive[Time] = Field(0.4, description="for the way down")
-    hold: Positive[Time] = Field(0.1, description="before it is pulled")
-    speed: Positive[Speed] = Field(2e-2, description="of the pull")
-    sealing_distance: Length = Field(1e-4, gt=0.0, description="gaps below this are closed to air")
-    gel_mass: Positive[Mass] = Field(0.1, description="of the gel")
-    edge: Positive[Length] = Field(0.06, description="of the gel's top")
-    height: Positive[Length] = Field(0.03, description="of the gel")
+    push_time: Positive[Time] = Field(0.4, description="time of the downward motion")
+    hold: Positive[Time] = Field(0.1, description="time before the pull")
+    speed: Positive[Speed] = Field(2e-2, description="speed of the pull")
+    sealing_distance: Length = Field(1e-4, gt=0.0, description="gaps below this are airtight")
+    gel_mass: Positive[Mass] = Field(0.1, description="mass of the gel")
+    edge: Positive[Length] = Field(0.06, description="edge of the gel's top")
+    height: Positive[Length] = Field(0.03, description="height of the gel")
     divisions: int = Field(4, ge=2, description="cells along the gel's edges")
     layers: int = Field(2, ge=1, description="cells along its height")
-    firmness: int = Field(16, ge=1, description="sweeps that bring the gel to its shape in a step")
+    firmness: int = Field(16, ge=1, description="sweeps per step towards the rest shape")
 
 
 @scene(
     "cup-lifts-jelly",
-    "a cup is pressed on a block of jelly, sucks its top in and lifts it",
     GelParameters,
-    expect="the jelly gives way, fills the cup, leaves the table and hangs by its weight",
+    expect="the jelly deforms into the cup, leaves the table and hangs",
 )
 def cup_lifts_jelly(p: GelParameters) -> World:
-    """The cup is solved with its air and contacts, the jelly is swept; they share every step."""
+    """Staggered coupling of a FEM cup, its air and contacts with a jelly of particles."""
     return _gel_under_cup(p, skin=False)
 
 
 @scene(
     "cup-lifts-bag",
-    "a cup lifts a bag of gel by its inextensible skin",
     GelParameters,
-    expect="the bag leaves the table and hangs by its weight, its skin as long as at first",
+    expect="the bag leaves the table and hangs, its skin edges keep their length",
 )
 def cup_lifts_bag(p: GelParameters) -> World:
-    """As with the jelly, but every edge of the skin keeps its length."""
+    """As the jelly, but all edges of the skin are inextensible."""
     return _gel_under_cup(p, skin=True)
 
 
 def _gel_under_cup(p: GelParameters, skin: bool) -> World:
-    world, turn, place = cup_over(p)
+    world, rotation, origin = cup_over(p)
     mesh = gel_block((p.edge, p.edge, p.height), (p.divisions, p.divisions, p.layers))
-    mesh = replace(mesh, points=mesh.points @ turn.T + place)
+    mesh = replace(mesh, points=mesh.points @ rotation.T + origin)
     particles = world.particles
-    # masses alike: a corner of the grid has a twentieth of the others' by volume
+    # uniform masses: by volume a corner of the grid has a twentieth of the others
     name = "bag" if skin else "jelly"
     gel = PositionBased(
         name, mesh, p.gel_mass, sweeps=p.firmness, mass_damping=2.0, uniform_mass=True
@@ -76,9 +74,9 @@ def _gel_under_cup(p: GelParameters, skin: bool) -> World:
     if skin:
         particles.add_inextensible_edges(gel, mesh.skin_edges())
     plate = box(0.2, 0.2, TABLE)
-    points = (plate.points - [0.0, 0.0, p.height]) @ turn.T + place
+    points = (plate.points - [0.0, 0.0, p.height]) @ rotation.T + origin
     table = RigidBody("table", RigidShape("table", points, plate.triangles), 1.0, fixed=True)
-    up = turn @ np.array([0.0, 0.0, 1.0])
+    up = rotation @ np.array([0.0, 0.0, 1.0])
     particles.add_rigid(table, half_space(0.5 * TABLE, (float(up[0]), float(up[1]), float(up[2]))))
     world.add_probe(name, gel)
     return world

@@ -1,4 +1,4 @@
-"""F VIII-B: jaws and a mug, boxes and a spoon, chopsticks and a soft ball; all are shaken."""
+"""Elandt et al. 2019 (F), VIII-B: a mug, a spoon and a soft ball are gripped and shaken."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.objects import mug, spoon
 from limpet.units import Angle, Length, Mass, NotNegative, Positive, Pressure, Time
 
-SAMPLES = 24  # of a period of the shake
+SAMPLES = 24  # per period of the shake
 RADIUS = 0.04  # [m] of the mug
 JAW = 0.03, 0.01, 0.03  # [m] along x, y, z
-APART = 5e-4  # [m] between an open jaw and what it takes
+APART = 5e-4  # [m] between an open jaw and the mug
 HANDLE = 3e-3, 8e-3  # [m] of the spoon, across and up
 
 
 class GripParameters(SceneParameters):
-    """Something is held, lifted and shaken."""
+    """An object is gripped, lifted and shaken."""
 
     h: Time = 0.005
-    friction: float = Field(0.5, ge=0.0, description="of what holds on what is held")
-    dissipation: NotNegative[Time] = Field(0.02, description="of the compliant bodies (F eq 3)")
-    lift: NotNegative[Length] = Field(0.0, description="before the shake")
-    lifting: Positive[Time] = Field(0.3, description="that lifting takes")
-    shake: NotNegative[Length] = Field(5e-3, description="of the holder to either side, along x")
-    shakes: float = Field(3.0, gt=0.0, description="of them in a second")
+    friction: float = Field(0.5, ge=0.0, description="friction between gripper and object")
+    dissipation: NotNegative[Time] = Field(0.02, description="dissipation (F eq 3)")
+    lift: NotNegative[Length] = Field(0.0, description="height of the lift before the shake")
+    lifting: Positive[Time] = Field(0.3, description="time of the lift")
+    shake: NotNegative[Length] = Field(5e-3, description="amplitude along x")
+    shakes: float = Field(3.0, gt=0.0, description="shakes per second")
 
-    def way(self, side: float, closing: float = 0.0, close: float = 0.0) -> Path:
-        """One holder's: towards the other by `close` [m] in `closing` [s], up, and to and fro."""
+    def motion(self, side: float, closing: float = 0.0, close: float = 0.0) -> Path:
+        """Motion of one gripper part: closes by `close` [m] in `closing` [s], lifts, and shakes."""
         stations = [(0.0, (0.0, 0.0, 0.0))]
         at = -side * close
         if close > 0.0:
             stations.append((closing, (0.0, at, 0.0)))
-        for u in np.arange(1, SAMPLES + 1) / SAMPLES:  # it starts and stops smoothly
+        for u in np.arange(1, SAMPLES + 1) / SAMPLES:  # smooth start and stop
             height = 0.5 * self.lift * (1.0 - np.cos(np.pi * u))
             stations.append((closing + u * self.lifting, (0.0, at, height)))
         start = closing + self.lifting
         left = max(self.duration - start, 0.0) * self.shakes
-        for phase in np.arange(1, np.ceil(left * SAMPLES) + 1) / SAMPLES:  # and gets going in one
+        for phase in np.arange(1, np.ceil(left * SAMPLES) + 1) / SAMPLES:  # ramp over one period
             along = self.shake * np.sin(2.0 * np.pi * phase) * min(phase, 1.0)
             stations.append((start + phase / self.shakes, (along, at, self.lift)))
         return path(stations)
@@ -51,28 +51,27 @@ class GripParameters(SceneParameters):
 
 class MugGripParameters(GripParameters):
     duration: Time = 5.6
-    lift: NotNegative[Length] = Field(0.05, description="before the shake")
-    mass: Positive[Mass] = Field(0.3, description="of the mug")
-    squeeze: Positive[Length] = Field(5e-4, lt=4e-3, description="of each jaw")
-    modulus: Positive[Pressure] = Field(1e6, description="of the jaws and the floor")
-    closing: Positive[Time] = Field(0.2, description="that the jaws take to close")
+    lift: NotNegative[Length] = Field(0.05, description="height of the lift before the shake")
+    mass: Positive[Mass] = Field(0.3, description="mass of the mug")
+    squeeze: Positive[Length] = Field(5e-4, lt=4e-3, description="squeeze of each jaw")
+    modulus: Positive[Pressure] = Field(1e6, description="modulus of the jaws and the floor")
+    closing: Positive[Time] = Field(0.2, description="time in which the jaws close")
 
 
 @scene(
     "mug-grip",
-    "two jaws squeeze a mug, lift it and shake it",
     MugGripParameters,
-    expect="the mug is lifted, and stays where it is between the jaws as they shake",
+    expect="the mug is lifted and does not slip between the shaking jaws",
 )
 def mug_grip(p: MugGripParameters) -> World:
-    """A mug stands on the floor. Two jaws close on it, lift it, and go to and fro with it."""
+    """A mug stands on the floor. Two jaws close on it, lift it and shake it."""
     world = World(friction=p.friction)
     body = world.add_rigid(rigid(mug(RADIUS)), p.mass, name="mug")
     ground = world.add_rigid(floor(0.3, p.modulus, 0.01), 1.0, fixed=True)
     world.set_contact(body, ground, "pressure fields", p.dissipation)
     pinch(
         world, body, "jaw", JAW, p.modulus, RADIUS + APART,
-        lambda side: p.way(side, p.closing, APART + p.squeeze), p.dissipation, height=0.045,
+        lambda side: p.motion(side, p.closing, APART + p.squeeze), p.dissipation, height=0.045,
     )  # fmt: skip
     world.add_probe("mug", body)
     return world
@@ -80,50 +79,48 @@ def mug_grip(p: MugGripParameters) -> World:
 
 class SpoonParameters(GripParameters):
     duration: Time = 5.4
-    lift: NotNegative[Length] = Field(0.03, description="before the shake")
-    mass: Positive[Mass] = Field(0.03, description="of the spoon")
-    squeeze: Positive[Length] = Field(4e-4, lt=4e-3, description="of each box")
-    modulus: Positive[Pressure] = Field(1e6, description="of the boxes")
-    grip: Positive[Length] = Field(0.07, description="from the handle's end to the boxes")
+    lift: NotNegative[Length] = Field(0.03, description="height of the lift before the shake")
+    mass: Positive[Mass] = Field(0.03, description="mass of the spoon")
+    squeeze: Positive[Length] = Field(4e-4, lt=4e-3, description="squeeze of each box")
+    modulus: Positive[Pressure] = Field(1e6, description="modulus of the boxes")
+    grip: Positive[Length] = Field(0.07, description="distance of the boxes from the handle's end")
 
 
 @scene(
     "spoon",
-    "two boxes hold a spoon and shake it",
     SpoonParameters,
     expect="friction over the patches holds the spoon level, off its centre of mass",
 )
 def spoon_between_boxes(p: SpoonParameters) -> World:
-    """Two boxes hold a spoon by its handle, lift it, and go to and fro with it."""
+    """Two boxes hold a spoon by its handle, lift it and shake it."""
     world = World(friction=p.friction)
     body = world.add_rigid(
         rigid(spoon(handle=HANDLE)), p.mass, name="spoon", position=(-p.grip, 0.0, 0.0)
     )
     reach = 0.5 * HANDLE[0] - p.squeeze
-    pinch(world, body, "box", JAW, p.modulus, reach, p.way, p.dissipation)
+    pinch(world, body, "box", JAW, p.modulus, reach, p.motion, p.dissipation)
     world.add_probe("spoon", body)
     return world
 
 
 class ChopsticksParameters(GripParameters):
     duration: Time = 5.4
-    lift: NotNegative[Length] = Field(0.03, description="before the shake")
-    mass: Positive[Mass] = Field(8e-3, description="of the ball")
-    radius: Positive[Length] = Field(0.012, description="of the ball")
-    modulus: Positive[Pressure] = Field(2e5, description="of the ball")
-    squeeze: Positive[Length] = Field(1.5e-3, description="of each stick")
+    lift: NotNegative[Length] = Field(0.03, description="height of the lift before the shake")
+    mass: Positive[Mass] = Field(8e-3, description="mass of the ball")
+    radius: Positive[Length] = Field(0.012, description="radius of the ball")
+    modulus: Positive[Pressure] = Field(2e5, description="modulus of the ball")
+    squeeze: Positive[Length] = Field(1.5e-3, description="squeeze of each stick")
     stick: Positive[Length] = Field(3e-3, description="radius of a stick")
-    angle: Angle = Field(0.08, description="of each stick to the x axis; they meet at the tips")
+    angle: Angle = Field(0.08, description="angle of each stick to the x axis")
 
 
 @scene(
     "chopsticks",
-    "two sticks hold a soft ball and shake it",
     ChopsticksParameters,
     expect="the ball stays between the sticks",
 )
 def chopsticks(p: ChopsticksParameters) -> World:
-    """Two sticks hold a soft ball near their tips, lift it, and go to and fro with it."""
+    """Two sticks hold a soft ball near their tips, lift it and shake it."""
     world = World(friction=p.friction)
     body = world.add_rigid(sphere(p.radius, p.modulus), p.mass, name="ball")
     stick = rigid(capsule(p.stick, 0.15, p.modulus, edge=0.4 * p.stick))
@@ -135,7 +132,7 @@ def chopsticks(p: ChopsticksParameters) -> World:
         held = world.add_rigid(
             stick, 0.01, name=f"{name} stick", position=at, rotation=slant @ along
         )
-        world.prescribe_motion(held, p.way(side))
+        world.prescribe_motion(held, p.motion(side))
         world.set_contact(body, held, "pressure fields", p.dissipation)
     world.add_probe("ball", body)
     return world

@@ -1,4 +1,4 @@
-"""P section 5, 'Ground': a cup is pushed on a flat block, held, and pulled until it lets go."""
+"""Bernardin et al. 2023 (P) 5, 'Ground': a cup is pushed on a block, held and pulled off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limpet.fem.soft_body import Material
 from limpet.geometry.rotation import rotation_matrix
 from limpet.geometry.shape import SoftShape
 from limpet.model.world import World
-from limpet.scenes.own import BlockParameters, OwnCup
+from limpet.scenes.custom import BlockParameters, CustomCup
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.boxes import tiled_box
 from limpet.shapes.cups import cup
@@ -41,41 +41,41 @@ LIMITS: dict[str, Limit | None] = {
 
 
 class CupParameters(SceneParameters):
-    """The papers' cup, and how it is pressed on."""
+    """The cup of P and the motion of its stem."""
 
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
     cup_mass: Positive[Mass] = Field(0.020, description="mass of the cup")
     profile: str = Field("standard", description="profile of the cup")
-    element: str | None = Field(None, description="element of the cup; chosen if not given")
-    nodes: int = Field(434, gt=0, description="nodes of the cup's mesh, about")
-    sectors: int | None = Field(None, description="round the axis; with segments, instead of nodes")
-    segments: int | None = Field(None, description="of the wall from axis to lip")
-    friction: float = Field(0.5, ge=0.0, description="between cup and block")
+    element: str | None = Field(None, description="element of the cup; default by material")
+    nodes: int = Field(434, gt=0, description="approximate number of nodes of the cup")
+    sectors: int | None = Field(None, description="sectors; with segments, instead of nodes")
+    segments: int | None = Field(None, description="segments of the wall from axis to lip")
+    friction: float = Field(0.5, ge=0.0, description="friction between cup and block")
     push: Positive[Length] = Field(
-        3e-3, description="how far the stem goes down after the lip touches"
+        3e-3, description="downward travel of the stem after the lip touches"
     )
-    push_time: Positive[Time] = Field(0.5, description="for the way down")
-    hold: Positive[Time] = Field(0.2, description="before it is pulled")
-    speed: Positive[Speed] = Field(5e-3, description="of the pull")
+    push_time: Positive[Time] = Field(0.5, description="time of the downward motion")
+    hold: Positive[Time] = Field(0.2, description="time before the pull")
+    speed: Positive[Speed] = Field(5e-3, description="speed of the pull")
     leak: NotNegative[AmountRate] = Field(0.0, description="air that leaks into the cavity")
     overpressure: NotNegative[Pressure] = Field(
-        0.0, description="above the atmosphere, before air blows out"
+        0.0, description="pressure above the atmosphere at which air escapes"
     )
     limit: Literal["constant", "path", "path-sum", "energy"] = Field(
-        "constant", description="what says when air blows out: the overpressure, or P 3.6's others"
+        "constant", description="when air escapes: overpressure, or another model of P 3.6"
     )
-    exponent: float = Field(1.0, ge=1.0, description="of the air: 1 isothermal, 1.4 adiabatic")
-    ambient: Positive[Pressure] = Field(101325.0, description="pressure of the air around")
-    tilt: Angle = Field(0.0, description="turns the whole scene about the axis (1, 2, 0)")
-    shift: Length = Field(0.0, description="moves the whole scene along x and y")
-    cup: OwnCup | None = Field(None, description="a cup of your own: docs/scene-files.md")
+    exponent: float = Field(1.0, ge=1.0, description="1: isothermal, 1.4: adiabatic")
+    ambient: Positive[Pressure] = Field(101325.0, description="ambient pressure")
+    tilt: Angle = Field(0.0, description="rotation of the whole scene about the axis (1, 2, 0)")
+    shift: Length = Field(0.0, description="translation of the whole scene along x and y")
+    cup: CustomCup | None = Field(None, description="custom cup (docs/scene-files.md)")
 
     @model_validator(mode="after")
     def _one_cup(self) -> CupParameters:
         if self.cup is not None and self.profile != "standard":
             raise ValueError(
-                f"profile = '{self.profile}': there is a [cup] of your own; leave one of them out"
+                f"profile = '{self.profile}': there is a custom [cup]; remove one of them"
             )
         return self
 
@@ -83,13 +83,13 @@ class CupParameters(SceneParameters):
     def _one_limit(self) -> CupParameters:
         if self.limit != "constant" and self.overpressure > 0.0:
             raise ValueError(
-                f"overpressure = {self.overpressure:g} Pa: limit = '{self.limit}' says when air "
-                "blows out; leave one of them out"
+                f"overpressure = {self.overpressure:g} Pa: limit = '{self.limit}' already "
+                "determines when air escapes; remove one of them"
             )
         return self
 
     @property
-    def turn(self) -> np.ndarray:
+    def rotation(self) -> np.ndarray:
         return rotation_matrix(np.array([1.0, 2.0, 0.0]), self.tilt)
 
     def stroke(self) -> list[tuple[float, float]]:
@@ -105,9 +105,9 @@ class CupParameters(SceneParameters):
 
 class GroundParameters(CupParameters, BlockParameters):
     duration: Time = 7.0
-    # The lip gives way by a wrinkle that takes some time to grow, and the force goes on rising
-    # meanwhile: at 5 mm/s the peak falls by 4 % from h = 10 to 1 ms, at 2 mm/s by 2.6 %.
-    speed: Positive[Speed] = Field(2e-3, description="of the pull")
+    # The lip buckles with a wrinkle that takes time to grow, while the force still rises:
+    # at 5 mm/s the peak falls by 4 % from h = 10 to 1 ms, at 2 mm/s by 2.6 %.
+    speed: Positive[Speed] = Field(2e-3, description="speed of the pull")
     block_edge: Positive[Length] = Field(0.06, description="edge of the block's top")
     block_divisions: int = Field(1, ge=1, description="cells along the edges of the block's top")
 
@@ -117,14 +117,14 @@ def cup_over(
     at: Sequence[tuple[float, float]] = ((0.0, 0.0),),
     shape: SoftShape | None = None,
 ) -> tuple[World, np.ndarray, np.ndarray]:
-    """A world with driven cups over z = 0, and how the scene is turned and moved.
+    """A world with cups above z = 0, and the rotation and origin of the scene.
 
-    A cup stands at each (x, y) [m] of `at`; all go the same way. `shape` is another cup than that
-    of the parameters.
+    There is a cup at each (x, y) [m] of `at`; all have the same prescribed motion. `shape` replaces
+    the cup of the parameters.
     """
-    turn, place = p.turn, np.array([p.shift, p.shift, 0.0])
+    rotation, origin = p.rotation, np.array([p.shift, p.shift, 0.0])
     world = World(
-        gravity=turn @ [0.0, 0.0, -9.81],
+        gravity=rotation @ [0.0, 0.0, -9.81],
         friction=p.friction,
         atmosphere=Atmosphere(
             p.ambient, overpressure=p.overpressure, exponent=p.exponent, limit=LIMITS[p.limit]
@@ -140,21 +140,20 @@ def cup_over(
         soft = world.add_soft(
             shape, Material(p.young, p.poisson), p.cup_mass,
             name=None if "cup" in world.specs else "cup",
-            position=place + turn @ [x, y, CLEARANCE], rotation=turn,
+            position=origin + rotation @ [x, y, CLEARANCE], rotation=rotation,
         )  # fmt: skip
-        world.prescribe_motion(soft["top"], path(p.stroke(), direction=turn @ [0.0, 0.0, 1.0]))
-    return world, turn, place
+        world.prescribe_motion(soft["top"], path(p.stroke(), direction=rotation @ [0.0, 0.0, 1.0]))
+    return world, rotation, origin
 
 
 @scene(
     "ground",
-    "a cup is pushed on the ground, sticks, is pulled and lets go",
     GroundParameters,
-    expect="sticks, the pressure falls while the air stays, lets go abruptly",
+    expect="the cup sticks, the pressure falls at constant air, the cup lets go abruptly",
 )
 def ground(p: GroundParameters) -> World:
     """The cup is pushed until its cavity is almost empty, held, then pulled out."""
-    world, turn, place = cup_over(p)
-    block = p.own_block() or tiled_box(p.block_edge, p.block_edge, 0.03, p.block_divisions)
-    world.add_rigid(block, mass=0.19, name="block", position=place, rotation=turn, fixed=True)
+    world, rotation, origin = cup_over(p)
+    block = p.block_from_file() or tiled_box(p.block_edge, p.block_edge, 0.03, p.block_divisions)
+    world.add_rigid(block, mass=0.19, name="block", position=origin, rotation=rotation, fixed=True)
     return world

@@ -1,4 +1,4 @@
-"""Four jellies under a bar of chocolate on a dish (C figure 2), each by another model."""
+"""Four jellies of different models carry a bar on a dish (Vezzaro et al. 2015, C, figure 2)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.boxes import box
 from limpet.units import Mass, Positive, Time
 
-PLAN = ParticleSolverSettings(sweeps=2, substeps=3, max_substeps=3)
+SOLVER_SETTINGS = ParticleSolverSettings(sweeps=2, substeps=3, max_substeps=3)
 MODELS = ("springs", "tets", "positions", "shape")
 PLACES = ((-1.5, -1.5), (1.5, -1.5), (-1.5, 1.5), (1.5, 1.5))  # of the radius
 
 
 def jelly(model: str, mesh: ParticleMesh, mass: float, drag: float) -> ParticleBody:
-    """As soft inside as an explicit step of some milliseconds allows; the skin bears the load."""
+    """A jelly as soft as explicit substeps of some ms allow; the skin carries the load."""
     if model == "springs":
         return MassSpring(
             model, mesh, mass, stiffness=13.5, damping=0.027, mass_damping=drag, uniform_mass=True
@@ -46,34 +46,35 @@ class JellyParameters(SceneParameters):
     duration: Time = 3.0
     across: int = Field(6, ge=2, description="cells across each jelly")
     along: int = Field(8, ge=2, description="cells along its height")
-    bar_mass: Positive[Mass] = Field(2.7, description="of the bar of chocolate")
+    bar_mass: Positive[Mass] = Field(2.7, description="mass of the bar of chocolate")
 
 
 @scene(
     "jelly",
-    "four jellies, each by another model, carry a bar of chocolate on a dish",
     JellyParameters,
     expect="all four carry the bar, sway and come to rest",
 )
 def four_jellies(p: JellyParameters) -> World:
     """Mass-springs, finite elements, position-based dynamics and shape matching side by side."""
     world = World()
-    world.particles.settings = PLAN
-    serve(world.particles, (p.across, p.along), bar_mass=p.bar_mass)
+    world.particles.settings = SOLVER_SETTINGS
+    add_jellies(world.particles, (p.across, p.along), bar_mass=p.bar_mass)
     world.add_probe("bar", next(b for b in world.particles.rigid if b.name == "bar"))
     return world
 
 
-def jellies(
-    divisions: tuple[int, int] = (6, 8), h: float = 0.02, settings: ParticleSolverSettings = PLAN
+def jelly_system(
+    divisions: tuple[int, int] = (6, 8),
+    h: float = 0.02,
+    settings: ParticleSolverSettings = SOLVER_SETTINGS,
 ) -> ParticleSystem:
-    """The jellies and what they stand on and carry, alone."""
+    """A particle system with the jellies, dish, table and bar only."""
     world = ParticleSystem(h=h, settings=settings)
-    serve(world, divisions)
+    add_jellies(world, divisions)
     return world
 
 
-def serve(
+def add_jellies(
     world: ParticleSystem,
     divisions: tuple[int, int] = (6, 8),  # C: 430 nodes and 574 faces each
     radius: float = 0.09,  # [m]
@@ -82,15 +83,15 @@ def serve(
     bar_mass: float = 2.7,  # [kg]
     drag: float = 2.0,  # [1/s]
 ) -> None:
-    """The skin's edges are inextensible and its folds stiff; what is inside differs.
+    """Add four jellies with inextensible skin edges and stiff folds; their interior models differ.
 
-    C gives no sizes. What a step of 20 ms can hold up depends on them: falling freely in a step
-    counts against an edge's length, and explicit moduli grow with the square of it. These are
-    jellies for a table, 18 cm across; cups of 6 cm would have to be nine times as soft.
+    C gives no sizes, but they decide what a step of 20 ms can support: the free fall in a step
+    is compared with the edge length, and explicit moduli grow with its square. These jellies
+    are 18 cm wide; jellies of 6 cm would have to be nine times as soft.
     """
     table = _box("table", (3.0, 3.0, 0.3), (0.0, 0.0, -0.06), 10.0, fixed=True)
     world.add_rigid(table, half_space(0.15))
-    # the dish stands on the table by the corners of a box as wide as it is
+    # the dish touches the table with the corners of its bounding box
     dish = _box("dish", (0.6, 0.6, 0.06), (0.0, 0.0, 0.0), 13.5)
     world.add_rigid(dish, round_bar(0.42, 0.06, (0.0, 0.0, 1.0)))
     mass = density * np.pi * radius**2 * height

@@ -1,4 +1,4 @@
-"""P section 5.2, 'Different Masses': what one cup cannot lift, two can."""
+"""Bernardin et al. 2023 (P), section 5.2, 'Different Masses': what one cup cannot lift, two can."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ APART = 0.042  # [m] the axes of two cups: pressed flat they are 38 mm wide
 
 class MassesParameters(LiftParameters):
     duration: Time = 8.0
-    # Pulled faster the lip has less time to give way, and a cup holds a little more: see `ground`.
-    speed: Positive[Speed] = Field(2e-3, description="of the pull")
-    rise: Positive[Length] = Field(0.012, description="how far the stem goes up; then it rests")
+    # Slow, because a faster pull leaves the lip less time to buckle: see `ground`.
+    speed: Positive[Speed] = Field(2e-3, description="speed of the pull")
+    rise: Positive[Length] = Field(0.012, description="upward travel of the stem")
     block_mass: Positive[Mass] = Field(2.5, description="mass of the cube")
-    cups: int = Field(1, ge=1, le=2, description="1 over its middle, or 2 side by side")
+    cups: int = Field(1, ge=1, le=2, description="1 above the centre, or 2 side by side")
 
 
 @scene(
     "masses",
-    "one cup or two lift heavy cubes, if they can",
     MassesParameters,
     expect="one cup lifts 1.25 and 2.5 kg and fails at 5 kg, which two lift",
 )
 def masses(p: MassesParameters) -> World:
     """Cups are pushed on a cube that stands on the ground, held, then raised together."""
     at = [(0.0, 0.0)] if p.cups == 1 else [(-0.5 * APART, 0.0), (0.5 * APART, 0.0)]
-    world, turn, place = cup_over(p, at)
+    world, rotation, origin = cup_over(p, at)
     cube = box(EDGE, EDGE, EDGE)
-    body = world.add_rigid(cube, p.block_mass, name="cube", position=place, rotation=turn)
+    body = world.add_rigid(cube, p.block_mass, name="cube", position=origin, rotation=rotation)
     world.add_probe("cube", body)
-    add_ground(world, place + turn @ [0.0, 0.0, -EDGE], turn)
+    add_ground(world, origin + rotation @ [0.0, 0.0, -EDGE], rotation)
     return world

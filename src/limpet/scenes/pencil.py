@@ -1,4 +1,4 @@
-"""F figure 4: a pencil in a pinch grasp turns while the grasp is loosened."""
+"""Elandt et al. 2019 (F), figure 4: a pencil in a pinch grasp turns while the grasp is loosened."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ class PencilParameters(SceneParameters):
     h: Time = 0.002
     duration: Time = 0.7
     mass: Positive[Mass] = Field(6e-3, description="mass of the pencil")
-    off_centre: Length = Field(0.03, description="from the pinch to the centre of mass")
+    off_centre: Length = Field(0.03, description="distance from the pinch to the centre of mass")
     pad: Positive[Pressure] = Field(7e5, description="modulus of the pads")
-    friction: float = Field(0.5, ge=0.0, description="between pencil and pads")
-    dissipation: NotNegative[Time] = Field(0.01, description="of the pads (F eq 3)")
-    tight: Positive[Length] = Field(2e-4, lt=4e-3, description="squeeze of a pad that holds")
-    loose: Positive[Length] = Field(3e-5, lt=4e-3, description="squeeze of a pad that does not")
-    loosened: Positive[Time] = Field(0.2, description="when the pads are loosened")
-    tightened: Positive[Time] = Field(0.4, description="when they are tightened again")
+    friction: float = Field(0.5, ge=0.0, description="friction between pencil and pads")
+    dissipation: NotNegative[Time] = Field(0.01, description="dissipation of the pads (F eq 3)")
+    tight: Positive[Length] = Field(2e-4, lt=4e-3, description="squeeze of each pad when tight")
+    loose: Positive[Length] = Field(3e-5, lt=4e-3, description="squeeze of each pad when loose")
+    loosened: Positive[Time] = Field(0.2, description="time at which the pads loosen")
+    tightened: Positive[Time] = Field(0.4, description="time at which they tighten")
 
 
 @scene(
     "pencil",
-    "a pencil in a pinch turns when the pads loosen and stops when they tighten",
     PencilParameters,
     expect="held level; loosened it turns about the pinch without falling; tightened it stops",
 )
 def pencil(p: PencilParameters) -> World:
-    """Two pads pinch a pencil off its centre of mass, so that its weight turns it.
+    """Two pads pinch a pencil off its centre of mass, so that its weight rotates it.
 
-    What holds it is the torque of friction over the patches: pads that loosen let it turn, though
-    they still carry it, and when they tighten it stops where it is.
+    The friction torque over the patches holds it. Loosened pads let it rotate but still carry it;
+    tightened pads stop it.
     """
     world = World(friction=p.friction)
     shape = rigid(pencil_shape(width=WIDTH))

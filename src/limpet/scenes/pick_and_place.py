@@ -1,4 +1,4 @@
-"""P section 5, 'Pick and Place': a cup on an arm picks an apple and leaves it in a box."""
+"""Bernardin et al. 2023 (P) 5, 'Pick and Place': a cup on an arm moves an apple into a box."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CUP = CupProfile(
     "picker", radius=12e-3, depth=4.5e-3, height=15e-3, stem_radius=4e-3,
     hub_thickness=1.8e-3, lip_thickness=0.6e-3,
 )  # fmt: skip
-FLAT = 0.03  # of the diameter, cut off below
+FLAT = 0.03  # cut off below, relative to the diameter
 CLEARANCE = 4e-3  # [m] between lip and apple at the start
 BASE = (-0.32, 0.1, 0.0)  # [m] where the arm stands
 BOX = (0.26, 0.26, 0.055)  # [m] of two by two cells
@@ -32,28 +32,25 @@ BOX_AT = (0.0, 0.24)  # [m] x and y of its middle
 
 
 class PickAndPlaceParameters(SceneParameters):
-    h: Time = 0.005  # the apple turns fast when the cup lets go
+    h: Time = 0.005  # the apple rotates fast when the cup lets go
     duration: Time = 6.0
-    sealing_distance: Length = Field(
-        1.2e-4, gt=0.0, description="gaps below this are closed to air"
-    )
+    sealing_distance: Length = Field(1.2e-4, gt=0.0, description="gaps below this are airtight")
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
-    element: str | None = Field(None, description="element of the cup; chosen if not given")
-    nodes: int = Field(434, gt=0, description="nodes of the cup's mesh, about")
-    friction: float = Field(0.5, ge=0.0, description="between all bodies")
-    cup_friction: float = Field(0.25, ge=0.0, description="between cup and apple: a waxy skin")
-    wall_friction: float = Field(0.2, ge=0.0, description="between apple and box")
+    element: str | None = Field(None, description="element of the cup; default by material")
+    nodes: int = Field(434, gt=0, description="approximate number of nodes of the cup")
+    friction: float = Field(0.5, ge=0.0, description="friction between all bodies")
+    cup_friction: float = Field(0.25, ge=0.0, description="friction between cup and apple")
+    wall_friction: float = Field(0.2, ge=0.0, description="friction between apple and box")
     apple_mass: Positive[Mass] = Field(0.15, description="mass of the apple")
-    diameter: Positive[Length] = Field(0.07, ge=0.05, le=0.09, description="of the apple")
-    facet: Positive[Length] = Field(3.5e-3, description="of the apple, where the cup goes")
-    push: Positive[Length] = Field(3.2e-3, description="of the lip below the top of the apple")
-    shove: Positive[Length] = Field(0.06, description="how far the apple is pushed into the wall")
+    diameter: Positive[Length] = Field(0.07, ge=0.05, le=0.09, description="diameter of the apple")
+    facet: Positive[Length] = Field(3.5e-3, description="facet size of the apple under the cup")
+    push: Positive[Length] = Field(3.2e-3, description="travel of the lip below the apple's top")
+    shove: Positive[Length] = Field(0.06, description="travel of the cup against the wall")
 
 
 @scene(
     "pick-and-place",
-    "a cup on an arm picks an apple and leaves it in a box by pushing it on the wall",
     PickAndPlaceParameters,
     expect="the apple is carried into a cell of the box, let go at its wall, and stays there",
 )
@@ -90,7 +87,7 @@ def pick_and_place(p: PickAndPlaceParameters) -> World:
 
 
 def _apple(diameter: float, facet: float) -> RigidShape:
-    """Lying on a flat spot, so that it does not roll, and fine where the cup goes."""
+    """An apple on a flat spot, so that it does not roll, with a fine mesh under the cup."""
     fruit = apple(diameter, fine=facet, reach=CUP.radius + 3e-3, coarse=0.2 * diameter)
     mesh = Mesh64(fruit.points, fruit.triangles.astype(np.uint64))
     points, triangles = arrays(Manifold(mesh).trim_by_plane((0.0, 0.0, 1.0), FLAT * diameter))
@@ -118,7 +115,7 @@ def _route(arm: Arm, p: PickAndPlaceParameters, top: float) -> JointPath:
 
 
 def _links(arm: Arm) -> list[tuple[str, RigidShape]]:
-    """What is seen of the arm: a bar between each joint and the next, down to the cup's top."""
+    """Visual shapes of the arm: a bar from each joint to the next."""
     up = np.array([0.0, 0.0, 1.0])
     foot, shoulder, elbow, wrist, _, tip = arm.origins
     return [
@@ -139,5 +136,5 @@ def _bar(one: Array, two: Array, width: float) -> RigidShape:
     axis = np.cross([0.0, 0.0, -1.0], along / length)
     size = float(np.linalg.norm(axis))
     angle = float(np.arctan2(size, -along[2] / length))
-    turn = rotation_matrix(axis if size > 1e-9 else np.array([1.0, 0.0, 0.0]), angle)
-    return RigidShape("bar", bar.points @ turn.T + one, bar.triangles)
+    rotation = rotation_matrix(axis if size > 1e-9 else np.array([1.0, 0.0, 0.0]), angle)
+    return RigidShape("bar", bar.points @ rotation.T + one, bar.triangles)

@@ -1,4 +1,4 @@
-"""Two compliant boxes that hold something between them: pads, jaws, fingers."""
+"""Two compliant boxes that grip an object: pads, jaws or fingers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pinch(
 ) -> None:  # fmt: skip
     """Boxes of `size` [m] on either side of y = 0, their inner faces at +-reach [m].
 
-    motion: of the box on side -1 or 1. What they touch by is their pressure field (F).
+    motion: of the box on side -1 or 1. The contact is by pressure fields (F).
     """
     for side, which in SIDES:
         at = 0.0, side * (reach + 0.5 * size[1]), height

@@ -1,4 +1,4 @@
-"""Two weights on a rope over a wheel (C figure 4): the heavier one wins, and friction spins it."""
+"""Two weights on a rope over a wheel, which friction turns (Vezzaro et al. 2015, C, figure 4)."""
 
 from __future__ import annotations
 
@@ -21,44 +21,45 @@ from limpet.shapes.boxes import box
 from limpet.shapes.objects import wheel as wheel_shape
 from limpet.units import Length, Mass, Positive, Time
 
-# Solves of 1 ms: at 2 ms the calming of taut threads acts where the rope bends over the wheel, and
-# takes 3 % of its speed.
-PLAN = ParticleSolverSettings(sweeps=20, substeps=20, max_substeps=20)
-THICKNESS = 3e-3  # [m] kept from the wheel: more than a chord of the rope dips
+# Substeps of 1 ms: at 2 ms the tension limit acts where the rope bends over the wheel and takes 3 %
+# of its speed.
+SOLVER_SETTINGS = ParticleSolverSettings(sweeps=20, substeps=20, max_substeps=20)
+THICKNESS = 3e-3  # [m] distance kept from the wheel, more than the sagitta of a rope segment
 SEGMENTS = 24  # C: 50 nodes, 48 faces, 121 inextensibility and 47 bending constraints
 
 
 class RopeParameters(SceneParameters):
     h: Time = 0.02
     duration: Time = 1.0
-    heavy: Positive[Mass] = Field(1.1, description="of the weight on the right")
-    light: Positive[Mass] = Field(0.9, description="of the weight on the left")
-    rope_mass: Positive[Mass] = Field(0.1, description="of the rope")
-    length: Positive[Length] = Field(1.6, description="of the rope")
-    wheel_mass: Positive[Mass] = Field(0.5, description="of the wheel")
-    radius: Positive[Length] = Field(0.2, description="of the wheel")
-    friction: float = Field(0.5, ge=0.0, description="between rope and wheel")
+    heavy: Positive[Mass] = Field(1.1, description="mass of the weight on the right")
+    light: Positive[Mass] = Field(0.9, description="mass of the weight on the left")
+    rope_mass: Positive[Mass] = Field(0.1, description="mass of the rope")
+    length: Positive[Length] = Field(1.6, description="length of the rope")
+    wheel_mass: Positive[Mass] = Field(0.5, description="mass of the wheel")
+    radius: Positive[Length] = Field(0.2, description="radius of the wheel")
+    friction: float = Field(0.5, ge=0.0, description="friction between rope and wheel")
 
 
 @scene(
     "rope",
-    "two weights hang on a rope over a wheel, which its friction spins",
     RopeParameters,
     expect="the heavier weight sinks, the lighter rises, and the wheel turns with the rope",
 )
 def rope(p: RopeParameters) -> World:
-    """Both weights are let go at the same height."""
+    """Both weights are released at the same height."""
     world = World(friction=p.friction)
-    world.particles.settings = PLAN
-    hung = hang(world.particles, p.heavy, p.light, p.rope_mass, p.length, p.wheel_mass, p.radius)
-    world.add_probe("heavy", hung.heavy)
-    world.add_probe("light", hung.light)
+    world.particles.settings = SOLVER_SETTINGS
+    bodies = add_rope(
+        world.particles, p.heavy, p.light, p.rope_mass, p.length, p.wheel_mass, p.radius
+    )
+    world.add_probe("heavy", bodies.heavy)
+    world.add_probe("light", bodies.light)
     return world
 
 
 @dataclass(frozen=True)
-class Hung:
-    """What hangs where."""
+class RopeBodies:
+    """The bodies of the scene."""
 
     rope: MassSpring
     wheel: RigidBody
@@ -66,23 +67,23 @@ class Hung:
     light: RigidBody
 
 
-def roped(
+def rope_system(
     heavy: float = 1.1, light: float = 0.9, rope_mass: float = 0.1, length: float = 1.6,
     wheel_mass: float = 0.5, radius: float = 0.2, friction: float = 0.5, h: float = 0.02,
-    settings: ParticleSolverSettings = PLAN, segments: int = SEGMENTS,
-) -> tuple[ParticleSystem, Hung]:  # fmt: skip
-    """The rope and what hangs on it alone."""
+    settings: ParticleSolverSettings = SOLVER_SETTINGS, segments: int = SEGMENTS,
+) -> tuple[ParticleSystem, RopeBodies]:  # fmt: skip
+    """A particle system with the rope, the wheel and the weights only."""
     world = ParticleSystem(h=h, friction=friction, settings=settings)
-    return world, hang(world, heavy, light, rope_mass, length, wheel_mass, radius, segments)
+    return world, add_rope(world, heavy, light, rope_mass, length, wheel_mass, radius, segments)
 
 
-def hang(
+def add_rope(
     world: ParticleSystem, heavy: float, light: float, rope_mass: float, length: float,
     wheel_mass: float, radius: float, segments: int = SEGMENTS,
     width: float = 0.02,  # [m] of the rope
     thickness: float = THICKNESS,
-) -> Hung:  # fmt: skip
-    """A strip over the wheel, its ends held on the weights, the wheel held at two points."""
+) -> RopeBodies:  # fmt: skip
+    """Add a strip over the wheel with weights at its ends; the wheel is anchored at two points."""
     mesh = strip(length, width, segments)
     cord = MassSpring("rope", mesh, rope_mass, stiffness=1e-3)
     cord.x = over_the_wheel(mesh, radius + thickness)
@@ -96,13 +97,13 @@ def hang(
         _weight(world, cord, name, mass, mesh.regions[end])
         for name, mass, end in (("heavy", heavy, "east"), ("light", light, "west"))
     ]
-    return Hung(cord, turning, *weights)
+    return RopeBodies(cord, turning, *weights)
 
 
 def over_the_wheel(mesh: ParticleMesh, radius: float) -> Array:
-    """(n, 3) [m] the strip laid over a circle about the origin, its ends straight down.
+    """(n, 3) [m] The strip laid over a circle about the origin, its ends straight down.
 
-    No edge changes its length: on the circle they are its chords.
+    The edges keep their length: on the circle they are chords.
     """
     segments = len(mesh.points) // 2 - 1
     length = float(np.ptp(mesh.points[:, 0]))
@@ -123,12 +124,12 @@ def over_the_wheel(mesh: ParticleMesh, radius: float) -> Array:
     right = np.stack([x, z], axis=1)
     left = (right * [-1.0, 1.0])[::-1]
     path = np.concatenate([left if half[0] > 0.0 else left[:-1], right])
-    place = np.repeat(path, 2, axis=0)  # the mesh counts across first
-    return np.stack([place[:, 0], mesh.points[:, 1], place[:, 1]], axis=1)
+    position = np.repeat(path, 2, axis=0)  # vertices are numbered across first
+    return np.stack([position[:, 0], mesh.points[:, 1], position[:, 1]], axis=1)
 
 
 def _other_diagonals(mesh: ParticleMesh) -> Array:
-    """(s, 2) of each cell of the strip that which is no edge of its triangles."""
+    """(s, 2) The diagonal of each cell of the strip that is not an edge of its triangles."""
     first = 2 * np.arange(len(mesh.points) // 2 - 1, dtype=np.int32)
     both = np.concatenate([np.stack([first, first + 3], 1), np.stack([first + 1, first + 2], 1)])
     known = {tuple(edge) for edge in mesh.edges.tolist()}
@@ -138,7 +139,7 @@ def _other_diagonals(mesh: ParticleMesh) -> Array:
 def _weight(
     world: ParticleSystem, cord: MassSpring, name: str, mass: float, end: Array
 ) -> RigidBody:
-    """A cube as if of iron, hung by the middle of its top; it passes the rope and the wheel by."""
+    """An iron cube that hangs by the centre of its top; it does not collide."""
     side = (mass / 7870.0) ** (1.0 / 3.0)
     top = cord.x[end].mean(axis=0)
     cube = box(side, side, side)

@@ -1,13 +1,13 @@
-"""Scene files: TOML with a scene's name, its parameters, a cup of your own, and includes.
+"""Scene files: TOML with the name of a scene, its parameters, a custom cup, and includes.
 
-include = "common.toml"    # or a list of files; what stands here goes before what they say
+include = "common.toml"    # or a list of files; keys of this file override theirs
 scene = "lift"
 
 [parameters]
 block_mass = "250 g"
 
 [cup]
-mesh = "mycup.stl"         # beside this file
+mesh = "mycup.stl"         # relative to this file
 unit = "mm"
 """
 
@@ -26,7 +26,7 @@ from limpet.scenes.registry import model_of, nested_model, unit_of
 from limpet.units import DIMENSIONS
 
 KEYS = ("include", "scene", "parameters", "cup")
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 Table = dict[str, Any]
 
 
@@ -39,18 +39,18 @@ def read(path: Path) -> tuple[str, Table]:
     parameters = content.get("parameters", {})
     if "cup" in content:
         if "cup" in parameters:
-            raise LimpetError(f"scene file '{path}': has [cup] and parameters.cup; leave one out")
+            raise LimpetError(f"scene file '{path}': has both [cup] and parameters.cup; remove one")
         parameters = {**parameters, "cup": content["cup"]}
     _check_units(path, model_of(name), parameters, "")
     return name, parameters
 
 
 def _merged(path: Path, above: tuple[Path, ...]) -> Table:
-    """The file's own content over that of the files it includes."""
+    """The content of a file merged over that of its includes."""
     here = path.resolve()
     if here in above:
         chain = " -> ".join(f"'{p.name}'" for p in (*above[above.index(here) :], here))
-        raise LimpetError(f"scene file '{path}': include goes round in a circle, {chain}; cut it")
+        raise LimpetError(f"scene file '{path}': circular include {chain}; remove one")
     content = _parsed(path)
     included = content.pop("include", [])
     names = [included] if isinstance(included, str) else included
@@ -65,25 +65,25 @@ def _merged(path: Path, above: tuple[Path, ...]) -> Table:
 
 
 def _parsed(path: Path) -> Table:
-    """One file: its tables, with the paths in it made absolute."""
+    """The tables of one file, with absolute paths."""
     try:
-        if (size := path.stat().st_size) > MOST_BYTES:
+        if (size := path.stat().st_size) > MAX_BYTES:
             raise LimpetError(
-                f"scene file '{path}' has {size / 1e6:.1f} MB: expected {MOST_BYTES / 1e6:g} MB or "
-                "less; a mesh stands in a file of its own, named by mesh"
+                f"scene file '{path}' has {size / 1e6:.1f} MB: expected {MAX_BYTES / 1e6:g} MB or "
+                "less; put a mesh into its own file, named by mesh"
             )
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise LimpetError(f"scene file '{path}': cannot be read ({problem.strerror})") from None
     except UnicodeDecodeError:
-        raise LimpetError(f"scene file '{path}': is not TOML (it is no text)") from None
+        raise LimpetError(f"scene file '{path}': is not TOML (not a text file)") from None
     except tomllib.TOMLDecodeError as problem:
         raise LimpetError(f"scene file '{path}': is not TOML ({problem})") from None
     except RecursionError:
         raise LimpetError(f"scene file '{path}': is nested too deeply") from None
     for key in content:
         if key not in KEYS:
-            raise LimpetError(f"scene file '{path}': there is no key '{key}'{suggest(key, KEYS)}")
+            raise LimpetError(f"scene file '{path}': unknown key '{key}'{suggest(key, KEYS)}")
     for key in ("parameters", "cup"):
         if not isinstance(content.get(key, {}), dict):
             raise LimpetError(f"scene file '{path}': {key} = {content[key]!r}: expected a table")
@@ -102,7 +102,7 @@ def _resolve(table: Table, folder: Path, keys: Iterable[str]) -> None:
 
 
 def _over(below: Table, above: Table) -> Table:
-    """`above` where both say something; tables are joined key by key."""
+    """Merge tables key by key; `above` takes precedence."""
     out = dict(below)
     for key, value in above.items():
         old = out.get(key)
@@ -111,23 +111,23 @@ def _over(below: Table, above: Table) -> Table:
 
 
 def _check_units(path: Path, model: type[BaseModel], values: Table, prefix: str) -> None:
-    """Refuse a quantity without unit: 4 may be meant in millimetres. Zero is zero in any."""
+    """Refuse a quantity without a unit, because 4 may mean millimetres; zero is allowed."""
     for key, value in values.items():
         if key not in model.model_fields:
-            continue  # the model says so itself, with the nearest name
+            continue  # reported by the model
         inner = nested_model(model, key)
         if inner is not None and isinstance(value, dict):
             _check_units(path, inner, value, f"{prefix}{key}.")
         unit = unit_of(model, key)
         if unit and (bare := _bare(value)) is not None:
             raise LimpetError(
-                f"scene file '{path}': {prefix}{key} = {bare!r}: a number without unit; expected "
+                f"scene file '{path}': {prefix}{key} = {bare!r}: has no unit; expected "
                 f'{DIMENSIONS[unit].name} such as "{bare!r} {DIMENSIONS[unit].shown[-1]}"'
             )
 
 
 def _bare(value: object) -> float | None:
-    """The first number in it that is a number only; not zero, and not nan, which is told later."""
+    """The first number without a unit, except 0 and NaN, which is reported later."""
     if isinstance(value, list):
         return next((found for item in value if (found := _bare(item)) is not None), None)
     if isinstance(value, (int, float)) and not isinstance(value, bool):

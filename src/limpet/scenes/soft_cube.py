@@ -1,4 +1,4 @@
-"""P section 5, 'Soft Cube': the cup lifts a cube that is softer than itself."""
+"""Bernardin et al. 2023 (P) 5, 'Soft Cube': the cup lifts a cube that is softer than itself."""
 
 from __future__ import annotations
 
@@ -21,29 +21,28 @@ class SoftCubeParameters(LiftParameters):
     block_mass: Positive[Mass] = Field(0.1, description="mass of the cube")
     cube_young: Positive[Pressure] = Field(5e4, description="Young's modulus of the cube")
     cube_poisson: float = Field(0.0, gt=-1.0, le=0.5, description="Poisson's ratio of the cube")
-    edge: Positive[Length] = Field(0.045, description="of the cube")
+    edge: Positive[Length] = Field(0.045, description="edge of the cube")
     divisions: int = Field(4, ge=1, description="cells along the cube's edges")
-    layers: int | None = Field(None, description="cells along its height, if not as many")
-    cube_element: str = Field("hex20", description="of the cube: hex20 or hex8")
-    finer: int = Field(2, ge=1, description="cuts of its surface for contact in each cell on top")
+    layers: int | None = Field(None, description="cells along the height; default: divisions")
+    cube_element: str = Field("hex20", description="element of the cube: hex20 or hex8")
+    finer: int = Field(2, ge=1, description="subdivisions of each top cell for contact")
 
 
 @scene(
     "soft-cube",
-    "a cup lifts a highly compliant cube",
     SoftCubeParameters,
     expect="both deform when the cup is pressed on; the cube leaves the ground and hangs",
 )
 def soft_cube(p: SoftCubeParameters) -> World:
     """The cup is pushed on a soft cube that stands on the ground, held, then raised."""
-    world, turn, place = cup_over(p)
+    world, rotation, origin = cup_over(p)
     cells = (p.divisions, p.divisions, p.layers or p.divisions)
     shape = with_fine_top(soft_box(p.edge, p.edge, p.edge, cells, p.cube_element), cells, p.finer)
     cube = world.add_soft(
         shape, Material(p.cube_young, p.cube_poisson), p.block_mass,
-        name="cube", position=place, rotation=turn,
+        name="cube", position=origin, rotation=rotation,
     )  # fmt: skip
     world.add_probe("cube_top", cube["top"])
     world.add_probe("cube_bottom", cube["bottom"])
-    add_ground(world, place + turn @ [0.0, 0.0, -p.edge], turn)
+    add_ground(world, origin + rotation @ [0.0, 0.0, -p.edge], rotation)
     return world

@@ -1,4 +1,4 @@
-"""What the hanging bodies of paper M have in common: silicone, element, volume."""
+"""Shared by the hanging bodies of Frâncu et al. 2019 (M): silicone, element, volume."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from limpet.units import Density, Positive, Pressure, Time
 
 
 class SolidParameters(SceneParameters):
-    """What the hanging bodies of M are made of, and how they are computed."""
+    """Material and element of the hanging bodies of M."""
 
     h: Time = 0.016
     young: Positive[Pressure] = Field(262e3, description="Young's modulus")
@@ -22,7 +22,9 @@ class SolidParameters(SceneParameters):
     damping: Time = Field(2e-3, ge=0.0, description="stiffness damping b of Rayleigh's a M + b K")
     law: str = Field("corotational", description="corotational, neo-hookean or linear")
     element: str | None = Field(None, description="element; chosen by the material if not given")
-    stabilisation: float = Field(1.0, ge=0.0, description="of iicr11's pressures; 0: as in M")
+    stabilisation: float = Field(
+        1.0, ge=0.0, description="pressure stabilisation of iicr11; 0: as in M"
+    )
 
     def fem(self) -> Fem:
         return Fem(element=self.element, stabilisation=self.stabilisation)

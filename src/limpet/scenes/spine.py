@@ -1,4 +1,4 @@
-"""M figure 8: a soft robot's spine hangs by its two ends."""
+"""Frâncu et al. 2019 (M), figure 8: a soft robot's spine hangs by its two ends."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ from limpet.units import Length, Positive, Time
 class SpineParameters(SolidParameters):
     duration: Time = 1.6
     poisson: float = Field(0.49999, gt=-1.0, le=0.5, description="Poisson's ratio")
-    length: Positive[Length] = Field(0.19, description="from end to end")
-    width: Positive[Length] = Field(0.05, description="of the vertebrae")
-    height: Positive[Length] = Field(0.03, description="of the vertebrae")
+    length: Positive[Length] = Field(0.19, description="length from end to end")
+    width: Positive[Length] = Field(0.05, description="width of the vertebrae")
+    height: Positive[Length] = Field(0.03, description="height of the vertebrae")
     vertebrae: int = Field(7, ge=2, description="blocks along the backbone")
     mesh: Literal["netgen", "bricks"] = Field(
         "netgen",
-        description="netgen: irregular tetrahedra, as in M; bricks: cut alike, they lock less",
+        description="netgen: irregular tetrahedra as in M; bricks: regular ones, which lock less",
     )
 
 
 @scene(
     "spine",
-    "a silicone spine hangs by its two ends",
     SpineParameters,
     expect="sags between its ends; linear tetrahedra lock and hardly move",
 )

@@ -1,4 +1,4 @@
-"""P section 5, 'Octopus Tentacle': an arm with suckers falls on a can and lifts it."""
+"""Bernardin et al. 2023 (P) 5, 'Octopus Tentacle': an arm with suckers lifts a can."""
 
 from __future__ import annotations
 
@@ -19,28 +19,27 @@ CLEARANCE = 2e-3  # [m] between the suckers and the can at the start
 
 class TentacleParameters(SceneParameters):
     duration: Time = 3.0
-    sealing_distance: Length = Field(2e-4, gt=0.0, description="gaps below this are closed to air")
+    sealing_distance: Length = Field(2e-4, gt=0.0, description="gaps below this are airtight")
     young: Positive[Pressure] = Field(1e5, description="Young's modulus of the tentacle")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the tentacle")
     tentacle_mass: Positive[Mass] = Field(0.06, description="mass of the tentacle")
     suckers: int = Field(7, ge=1, description="suckers on the tentacle")
-    rim_vertices: int = Field(3, ge=2, description="round an eighth of a sucker's rim")
-    thickness: float = Field(0.6, gt=0.0, description="of the tentacle, in widths")
-    length: Positive[Length] = Field(0.14, description="of the tentacle")
+    rim_vertices: int = Field(3, ge=2, description="vertices along an eighth of a sucker's rim")
+    thickness: float = Field(0.6, gt=0.0, description="thickness of the tentacle over its width")
+    length: Positive[Length] = Field(0.14, description="length of the tentacle")
     can_mass: Positive[Mass] = Field(0.013, description="mass of the can: an empty one")
-    radius: Positive[Length] = Field(0.033, description="of the can")
-    reach: float = Field(0.28, gt=0.0, lt=1.0, description="where the can lies under the tentacle")
+    radius: Positive[Length] = Field(0.033, description="radius of the can")
+    reach: float = Field(0.28, gt=0.0, lt=1.0, description="position of the can along the tentacle")
     muscle: float = Field(
-        1.0, gt=0.0, le=1.0, description="share of their air that contracting suckers keep"
+        1.0, gt=0.0, le=1.0, description="fraction of their air that contracting suckers keep"
     )
-    friction: float = Field(0.5, ge=0.0, description="between all bodies")
-    drop: Positive[Length] = Field(8e-3, description="how far the root goes down")
-    rise: Positive[Length] = Field(0.06, description="how far it goes up again")
+    friction: float = Field(0.5, ge=0.0, description="friction between all bodies")
+    drop: Positive[Length] = Field(8e-3, description="downward travel of the root")
+    rise: Positive[Length] = Field(0.06, description="upward travel of the root")
 
 
 @scene(
     "tentacle",
-    "an octopus arm falls gently on a can, some suckers seal, and it lifts the can",
     TentacleParameters,
     expect="some suckers seal on the can; the can leaves the ground and hangs from them",
 )

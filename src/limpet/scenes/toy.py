@@ -1,4 +1,4 @@
-"""P section 5, 'Toy': a head on a spring, a cup under it: pushed it sticks, leaks, and jumps."""
+"""Bernardin et al. 2023 (P) 5, 'Toy': a head on a spring sticks by a cup, leaks and jumps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BASE = 0.035, 0.006  # [m] radius and height
 HEAD = 0.028, 0.03  # [m] radius and height
 FINGER = (0.02, 0.02, 0.04)  # [m]
 GAP = 1e-3  # [m] between finger and head at the start
-AWAY = 0.4  # [m] the finger gives way to the jump
+AWAY = 0.4  # [m] the finger moves out of the way
 COIL = 0.023  # [m] radius of the coil: the cup flattens inside
 
 
@@ -28,26 +28,25 @@ class ToyParameters(SceneParameters):
     duration: Time = 2.4
     young: Positive[Pressure] = Field(4e6, description="Young's modulus of the cup")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the cup")
-    element: str | None = Field(None, description="element of the cup; chosen if not given")
-    nodes: int = Field(434, gt=0, description="nodes of the cup's mesh, about")
-    friction: float = Field(0.5, ge=0.0, description="between all bodies")
+    element: str | None = Field(None, description="element of the cup; default by material")
+    nodes: int = Field(434, gt=0, description="approximate number of nodes of the cup")
+    friction: float = Field(0.5, ge=0.0, description="friction between all bodies")
     leak: NotNegative[AmountRate] = Field(6e-5, description="air that leaks into the cavity")
     spring_young: Positive[Pressure] = Field(200e9, description="Young's modulus of the spring")
     wire: Positive[Length] = Field(2.2e-3, description="diameter of the spring's wire")
-    pitch: Positive[Length] = Field(14e-3, description="of the spring, a turn")
+    pitch: Positive[Length] = Field(14e-3, description="pitch of the spring")
     turns: float = Field(3.0, ge=1.5, description="active turns of the spring")
     per_turn: int = Field(8, ge=6, description="cells in each turn of the spring")
-    spring_element: str = Field("hex20", description="of the spring: hex20 or hex8")
+    spring_element: str = Field("hex20", description="element of the spring: hex20 or hex8")
     head_mass: Positive[Mass] = Field(0.05, description="mass of the head")
     base_mass: Positive[Mass] = Field(0.02, description="mass of the base")
     push: Positive[Length] = Field(
-        3e-3, description="how far the head goes on once the lip touches"
+        3e-3, description="downward travel of the head after the lip touches"
     )
 
 
 @scene(
     "toy",
-    "a head on a spring is pushed until its cup sticks; air leaks in and it jumps",
     ToyParameters,
     expect="sticks when the finger leaves, lets go after a time set by the leak, jumps up",
 )
@@ -97,13 +96,13 @@ def toy(p: ToyParameters) -> World:
 
 
 def _disc(radius: float, height: float) -> RigidShape:
-    """Upright, its top at z = 0."""
+    """A disc with its top at z = 0."""
     disc = Manifold.cylinder(height, radius, circular_segments=12).translate((0, 0, -height))
     return RigidShape("base", *arrays(disc))
 
 
 def _head(radius: float, height: float) -> RigidShape:
-    """A ball that is flat above, where it is pushed, and below; its top at z = 0."""
+    """An ellipsoid cut flat at its top, which is at z = 0, and at its bottom."""
     ball = Manifold.sphere(1.0, 12).scale((radius, radius, 0.7 * height))
     flat = ball.trim_by_plane((0.0, 0.0, 1.0), -0.5 * height).trim_by_plane(
         (0.0, 0.0, -1.0), -0.5 * height

@@ -1,6 +1,7 @@
 """Studies by name: tables and figures of the papers, and benchmarks.
 
-Each module is imported only when it is run.
+The papers: P Bernardin et al. 2023, A Bernardin et al. 2019, M Frâncu et al. 2019, C Vezzaro et al.
+2015, F Elandt et al. 2019. A module is imported only when it is run.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from limpet.record.table import Study
 STUDIES: dict[str, Study] = {
     "robustness": Study(
         "reproduce.robustness",
-        "the peak force is a property of the cup, not of the solver",
+        "the peak force does not depend on solver and mesh settings",
     ),
-    "curved": Study("reproduce.curved", "how curved a block the cup still lifts (P figure 10)"),
-    "table3": Study("reproduce.table3", "pull-off force on cylinders, beside P table 3 (long)"),
+    "curved": Study("reproduce.curved", "largest curvature that the cup lifts (P figure 10)"),
+    "table3": Study("reproduce.table3", "pull-off force on cylinders, as P table 3 (long)"),
     "fig4": Study(
         "reproduce.fig4",
         "pressure, volume and air while a cuboid is lifted (P figure 4)",
@@ -24,7 +25,7 @@ STUDIES: dict[str, Study] = {
     ),
     "masses": Study(
         "reproduce.masses",
-        "which cubes one cup lifts, and which take two (P figure 14)",
+        "which cubes one cup lifts, and which need two (P figure 14)",
     ),
     "shapes": Study(
         "reproduce.shapes",
@@ -33,51 +34,51 @@ STUDIES: dict[str, Study] = {
     "fig6": Study("reproduce.fig6", "the shape of a cup under a regulated vacuum (A figure 6)"),
     "fig8": Study(
         "reproduce.fig8",
-        "pull-off force over the vacuum, until it lets go (A figure 8)",
+        "pull-off force over the vacuum (A figure 8)",
     ),
     "timing-a": Study("bench.active", "time by phase in active suction (A III-D)"),
     "bunny-swing": Study(
         "reproduce.bunny_swing",
-        "volume and tail of a swinging bunny (M figures 5, 6)",
+        "volume and tail height of a swinging bunny (M figures 5, 6)",
     ),
-    "spine": Study("reproduce.spine", "a spine hung by its ends locks or sags (M figure 8)"),
+    "spine": Study(
+        "reproduce.spine",
+        "sag and locking of a hanging spine (M figure 8)",
+    ),
     "fig1-f": Study(
         "reproduce.fig1_f",
         "contact surfaces of a sphere and a half space, three compliances (F figure 1)",
     ),
     "fig6-f": Study(
         "reproduce.fig6_f",
-        "a rigid wave in a layer: pressure field against FEM (F figure 6)",
+        "a rigid wave pressed into a layer: pressure field against FEM (F figure 6)",
     ),
     "fig1-c": Study(
         "reproduce.fig1_c",
-        "how fast the sweeps converge on cloth and jelly (C figure 1)",
+        "convergence of the sweeps on cloth and jelly (C figure 1)",
     ),
     "fig5-c": Study("bench.fig5_c", "time of the sweeps over constraints, cloth (C figure 5)"),
     "fig6-c": Study("bench.fig6_c", "time of the sweeps over constraints, jellies (C figure 6)"),
-    "averaging-c": Study("reproduce.averaging_c", "contacts exact, and averaged as C 4.3 has them"),
+    "averaging-c": Study("reproduce.averaging_c", "exact against averaged contacts (C 4.3)"),
     "sweeps-c": Study(
         "reproduce.sweeps_c",
-        "cloth and jelly by two sweeps and to a tolerance (C 5)",
+        "cloth and jelly with two sweeps and with a tolerance (C 5)",
     ),
     "locking": Study(
         "reproduce.locking",
-        "which element to trust: a beam and a cup (M figures 7, 9)",
+        "locking of elements: a beam and a cup (M figures 7, 9)",
     ),
 }
 
 BENCHMARKS: dict[str, Study] = {
-    "ground": Study("bench.ground", "time by phase of the ground scene, beside P table 1"),
-    "table1": Study("bench.table1", "time by phase of P's scenes, beside its table 1"),
-    "table2": Study("bench.table2", "time as the collision mesh grows, beside P table 2"),
-    "active": Study("bench.active", "time by phase in active suction, beside A III-D"),
-    "view": Study("bench.view", "what a frame of the live page costs, by colour"),
-    "pressure-field": Study(
-        "bench.pressure_field",
-        "time of a pressure-field query, in turn with Drake (F)",
-    ),
+    "ground": Study("bench.ground", "time by phase of the ground scene, compared with P table 1"),
+    "table1": Study("bench.table1", "time by phase of P's scenes, compared with P table 1"),
+    "table2": Study("bench.table2", "time as the collision mesh grows, compared with P table 2"),
+    "active": Study("bench.active", "time by phase in active suction, compared with A III-D"),
+    "view": Study("bench.view", "time of a frame of the live page, by colour"),
+    "pressure-field": Study("bench.pressure_field", "time of a pressure-field query (F)"),
     "constrained": Study(
-        "bench.constrained", "time of jelly, cloth and many constraints, beside C 5"
+        "bench.constrained", "time of jelly, cloth and many constraints, compared with C 5"
     ),
-    "table-m": Study("bench.table_m", "time of mixed and other tets, beside M table 1"),
+    "table-m": Study("bench.table_m", "time of mixed and other tets, compared with M table 1"),
 }

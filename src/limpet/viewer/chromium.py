@@ -1,4 +1,4 @@
-"""Chromium without a screen, driven by its DevTools protocol: enough to draw pictures of a page."""
+"""Headless Chromium, controlled by its DevTools protocol, for screenshots of a page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-# As root and without a GPU; no request of the browser's own.
+# Works as root and without a GPU; the browser makes no requests of its own.
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -29,15 +29,15 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--remote-debugging-port=0",
 )
-SECONDS = 60.0  # that it may take for anything
+TIMEOUT = 60.0  # [s]
 
 
 class BrowserError(Exception):
-    """It did not start, or did not do what it was told."""
+    """The browser did not start, or a command failed."""
 
 
 def find() -> str | None:
-    """Chromium's program, if there is one."""
+    """The path of Chromium, if it is installed."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
@@ -46,32 +46,32 @@ class Tab:
 
     def __init__(self, socket: Any, width: int, height: int) -> None:
         self._socket, self._numbers, self._session = socket, itertools.count(1), None
-        target = self._ask("Target.createTarget", url="about:blank")["targetId"]
-        attached = self._ask("Target.attachToTarget", targetId=target, flatten=True)
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = attached["sessionId"]
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self._ask("Emulation.setDeviceMetricsOverride", **size)
+        self._call("Emulation.setDeviceMetricsOverride", **size)
 
-    def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+    def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
         number = next(self._numbers)
-        question = {"id": number, "method": method, "params": parameters}
+        request = {"id": number, "method": method, "params": parameters}
         if self._session is not None:
-            question["sessionId"] = self._session
+            request["sessionId"] = self._session
         try:
-            self._socket.send(json.dumps(question))
+            self._socket.send(json.dumps(request))
             while True:
-                answer = json.loads(self._socket.recv(timeout=SECONDS))
-                if answer.get("id") == number:
+                response = json.loads(self._socket.recv(timeout=TIMEOUT))
+                if response.get("id") == number:
                     break
-        except Exception as problem:  # closed, timed out: all the same to who wants a picture
+        except Exception as problem:  # closed or timed out
             raise BrowserError(f"{method}: {problem}") from None
-        if "error" in answer:
-            raise BrowserError(f"{method}: {answer['error'].get('message')}")
-        return answer["result"]
+        if "error" in response:
+            raise BrowserError(f"{method}: {response['error'].get('message')}")
+        return response["result"]
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression; a promise is waited for."""
-        result = self._ask(
+        """The value of a JavaScript expression; promises are awaited."""
+        result = self._call(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
         if "exceptionDetails" in result:
@@ -79,22 +79,22 @@ class Tab:
         return result["result"].get("value")
 
     def open(self, address: str, ready: str) -> None:
-        """Go there, and wait until the expression `ready` is true."""
-        self._ask("Page.navigate", url=address)
-        end = time.monotonic() + SECONDS
+        """Open an address and wait until the expression `ready` is true."""
+        self._call("Page.navigate", url=address)
+        end = time.monotonic() + TIMEOUT
         while not self.evaluate(ready):
             if time.monotonic() > end:
-                raise BrowserError(f"{address}: not ready in {SECONDS:g} s")
+                raise BrowserError(f"{address}: not ready in {TIMEOUT:g} s")
             time.sleep(0.05)
 
     def screenshot(self) -> bytes:
-        """PNG."""
-        return base64.b64decode(self._ask("Page.captureScreenshot", format="png")["data"])
+        """The page as PNG."""
+        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
 
 
 @contextlib.contextmanager
 def tab(program: str, width: int, height: int) -> Iterator[Tab]:
-    """A page of this size, in a browser of its own that ends with it."""
+    """A page of the given size in a new browser, which is closed at the end."""
     from websockets.sync.client import connect
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
@@ -104,7 +104,7 @@ def tab(program: str, width: int, height: int) -> Iterator[Tab]:
         )  # fmt: skip
         try:
             address = _address(process)
-            with connect(address, max_size=None, open_timeout=SECONDS) as socket:
+            with connect(address, max_size=None, open_timeout=TIMEOUT) as socket:
                 yield Tab(socket, width, height)
         except OSError as problem:
             raise BrowserError(str(problem)) from None
@@ -118,15 +118,15 @@ def tab(program: str, width: int, height: int) -> Iterator[Tab]:
 
 
 def _address(process: subprocess.Popen[str]) -> str:
-    """Of its DevTools, which it prints when it is up."""
+    """The DevTools address, which Chromium prints when it has started."""
     assert process.stderr is not None
-    late = threading.Timer(SECONDS, process.kill)
-    late.start()
+    timeout = threading.Timer(TIMEOUT, process.kill)
+    timeout.start()
     try:
         for line in process.stderr:
             if match := re.search(r"ws://\S+", line):
-                threading.Thread(target=process.stderr.read, daemon=True).start()  # keep it empty
+                threading.Thread(target=process.stderr.read, daemon=True).start()  # drain
                 return match[0]
     finally:
-        late.cancel()
+        timeout.cancel()
     raise BrowserError(f"{process.args!r}: did not start")

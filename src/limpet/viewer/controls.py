@@ -1,4 +1,4 @@
-"""What can be set on the page: the scene's parameters, and what may change while it runs."""
+"""Controls of the page: the parameters of the scene, and those that can change during a run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from limpet.errors import LimpetError
 from limpet.scenes.registry import SceneParameters, unit_of
 from limpet.units import DIMENSIONS, show
 
-# parameters for tests of the method; --set has them
-HIDDEN = ("tilt", "shift", "seal_boundary", "sealing_distance")
-LEAK_SCALE = 2e-5  # [mol/s] the end of the slider: a cup's air within a second or so
+HIDDEN = ("tilt", "shift", "seal_boundary", "sealing_distance")  # not on the page; use --set
+LEAK_SCALE = 2e-5  # [mol/s] end of the slider: fills a cup in about a second
 
 
 def fields_of(parameters: SceneParameters) -> list[dict[str, Any]]:
-    """Each parameter: its value, its unit as it reads well, a range for its slider."""
+    """Each parameter with its value, a convenient unit and the range of its slider."""
     out = []
     for name, info in type(parameters).model_fields.items():
         value = getattr(parameters, name)
@@ -43,7 +42,7 @@ def fields_of(parameters: SceneParameters) -> list[dict[str, Any]]:
 
 
 def live_of(simulation: Simulation) -> list[dict[str, Any]]:
-    """What may change while it runs."""
+    """The parameters that can change during a run."""
     out = [
         {
             "name": "leak", "note": "air that leaks into the cavities", "unit": "umol/s",
@@ -53,7 +52,7 @@ def live_of(simulation: Simulation) -> list[dict[str, Any]]:
     if simulation.vacuum is not None:
         out.append(
             {
-                "name": "vacuum", "note": "of the vacuum lines, below the atmosphere",
+                "name": "vacuum", "note": "vacuum of the lines, below the atmosphere",
                 "unit": "kPa", "size": 1e3, "value": simulation.vacuum,
                 "range": [0.1, simulation.world.atmosphere.pressure / 1e3],
             }
@@ -67,7 +66,7 @@ def set_live(simulation: Simulation, name: str, value: float) -> None:
     elif name == "vacuum":
         simulation.set_vacuum(value)
     else:
-        raise LimpetError(f"'{name}' cannot be changed while the scene runs")
+        raise LimpetError(f"'{name}' cannot be changed during a run")
 
 
 def _size(default: object) -> float:
@@ -75,7 +74,7 @@ def _size(default: object) -> float:
 
 
 def _readable(value: float, si: str) -> tuple[str, float]:
-    """The unit that `show` takes for such a value, and its size in SI."""
+    """The unit in which `show` displays the value, and its factor to SI."""
     if not si:
         return "", 1.0
     unit = show(value, si).split(" ", 1)[1]
@@ -83,7 +82,7 @@ def _readable(value: float, si: str) -> tuple[str, float]:
 
 
 def _bounds(metadata: list[Any]) -> tuple[float, float]:
-    """Least and most that the model allows, in SI."""
+    """Lower and upper bound of the model, in SI."""
     low, high = -float("inf"), float("inf")
     for mark in metadata:
         for one in (mark, *getattr(mark, "metadata", ())):
@@ -95,7 +94,7 @@ def _bounds(metadata: list[Any]) -> tuple[float, float]:
 
 
 def _range(value: float, bounds: tuple[float, float], size: float) -> list[float]:
-    """Of the slider: a third to three times the value, within what is allowed."""
+    """Range of the slider: a third to three times the value, within the bounds."""
     low, high = bounds[0] / size, bounds[1] / size
     if value == 0.0:
         return [max(low, -1.0 if low < 0.0 else 0.0), min(high, 1.0)]

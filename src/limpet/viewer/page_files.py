@@ -1,4 +1,4 @@
-"""The page's own files, and three.js, which is taken from the nicegui wheel and never copied."""
+"""The files of the page, and three.js, which is read from the installed nicegui wheel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 from limpet.errors import LimpetError
 
 INSTALL = "the page needs more packages: pip install 'limpet[view]'"
-MODULES = ("view.js", "plots.js", "sources.js", "panel.js", "page.js")  # as 'limpet/view', ...
+# imported as 'limpet/view', ...
+MODULES = ("view.js", "meshes.js", "arrows.js", "plots.js", "sources.js", "panel.js", "page.js")
 PAGE = (*MODULES, "live.js", "page.css")
 THREE = "elements/scene/dist/index.js"  # in nicegui; exports THREE and OrbitControls
 
@@ -42,7 +43,7 @@ Copyright (c) 2010-2012 Tween.js authors. All three under the MIT License:
 
 def three_path() -> Path:
     """Where three.js is installed."""
-    spec = importlib.util.find_spec("nicegui")  # found, not imported: that would take a second
+    spec = importlib.util.find_spec("nicegui")  # not imported, which would take a second
     places = list(spec.submodule_search_locations or []) if spec is not None else []
     path = Path(places[0]) / THREE if places else None
     if path is None or not path.is_file():
@@ -55,7 +56,7 @@ def page_text(name: str) -> str:
 
 
 def live_html(nonce: str) -> str:
-    """index.html with its modules by address."""
+    """index.html of the live page, with modules by address."""
     names = {f"limpet/{Path(m).stem}": f"/page/{m}" for m in MODULES}
     modules = json.dumps({"imports": {"three": "/three.js", **names}})
     head = (
@@ -67,24 +68,24 @@ def live_html(nonce: str) -> str:
     return page_text("index.html").replace("<!--HEAD-->", head)
 
 
-def whole_html(title: str, film: str) -> str:
-    """index.html with everything in it: `film` is the text that sources.js reads frames from."""
+def standalone_html(title: str, recording: str) -> str:
+    """index.html as one file; ReplaySource of sources.js reads the frames from `recording`."""
     parts = [
         f"<!--\n{NOTICE}\n-->",
         f"<title>{html.escape(title)}</title>",
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:\">",
         f"<style>\n{page_text('page.css')}</style>",
-        _carried("three", three_path().read_text(encoding="utf-8")),
-        *(_carried(f"limpet/{Path(m).stem}", page_text(m)) for m in MODULES),
-        f'<script type="text/plain" id="film">{film}</script>',
-        f"<script>\n{page_text('whole.js')}</script>",
+        _embedded("three", three_path().read_text(encoding="utf-8")),
+        *(_embedded(f"limpet/{Path(m).stem}", page_text(m)) for m in MODULES),
+        f'<script type="text/plain" id="recording">{recording}</script>',
+        f"<script>\n{page_text('standalone.js')}</script>",
     ]
     return page_text("index.html").replace("<!--HEAD-->", "\n".join(parts))
 
 
-def _carried(name: str, text: str) -> str:
-    """A module as text; whole.js makes it one that can be imported."""
+def _embedded(name: str, text: str) -> str:
+    """A module as text; standalone.js makes it importable."""
     if "</script" in text.lower():
-        raise LimpetError(f"'{name}' holds the end of a script: it cannot be put in one file")
+        raise LimpetError(f"'{name}' contains a closing script tag and cannot be embedded")
     return f'<script type="text/plain" data-module="{name}">{text}</script>'

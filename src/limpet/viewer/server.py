@@ -1,4 +1,4 @@
-"""The live page's server: this machine only, one user, and nothing that a stranger could misuse."""
+"""Server of the live page: local connections only, one user, access by token."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from limpet.viewer.page_files import PAGE, live_html, three_path
 from limpet.viewer.worker import main as work
 
 HOST = "127.0.0.1"
-LARGEST = 64 * 1024  # [byte] of a message from the page
-BUSY = "this simulation is being looked at already: close the other page first"
-REFUSED, MALFORMED = 4001, 4002  # codes with which a socket is closed
+MAX_MESSAGE = 64 * 1024  # [byte] from the page
+BUSY = "this simulation is already open in another page; close that page first"
+REFUSED, MALFORMED = 4001, 4002  # close codes of the socket
 TYPES = {".js": "text/javascript", ".css": "text/css"}
-PATIENCE = 1.0  # [s] that a new page waits for the last one to go, as when it is reloaded
+HANDOVER_TIME = 1.0  # [s] for which a new page waits for the old one to close
 
 
 class Engine:
-    """The worker process, and who hears what it says."""
+    """The worker process, and the queue that gets its messages."""
 
     def __init__(self, scene: str, overrides: Mapping[str, object]) -> None:
         self._scene, self._overrides = scene, dict(overrides)
@@ -57,23 +57,23 @@ class Engine:
         threading.Thread(target=self._read, args=(self._pipe, self.process), daemon=True).start()
 
     def _read(self, pipe: Any, process: Any) -> None:
-        """In a thread: hand on what the worker says, until it is gone."""
+        """Forward the messages of the worker until it ends; runs in a thread."""
         try:
             while True:
-                self._tell(pipe.recv_bytes())
-        except (EOFError, OSError, TypeError):  # the last if it is closed under this thread's hands
+                self._forward(pipe.recv_bytes())
+        except (EOFError, OSError, TypeError):  # TypeError: the pipe was closed while reading
             process.join(2.0)
-            if process is self.process and process.exitcode != 0:  # else it has said why itself
-                text = f"the simulation has ended (exit code {process.exitcode}); reset starts it"
-                self._tell(json.dumps({"type": "crash", "text": text}).encode())
+            if process is self.process and process.exitcode != 0:  # otherwise it sent the reason
+                text = f"the simulation ended (exit code {process.exitcode}); Reset restarts it"
+                self._forward(json.dumps({"type": "crash", "text": text}).encode())
 
     def wait(self) -> None:
-        """Until the scene is built; what was wrong with it is raised."""
+        """Wait until the scene is built; raises LimpetError if that fails."""
         self._ready.wait()
         if self._problem is not None:
             raise LimpetError(self._problem)
 
-    def _tell(self, message: bytes) -> None:
+    def _forward(self, message: bytes) -> None:
         if not self._ready.is_set():
             content = json.loads(message) if message[:1] == b"{" else {"type": "frame"}
             if content["type"] != "status":
@@ -94,7 +94,7 @@ class Engine:
             self.start()
             if command["do"] != "parameters":
                 return
-        with contextlib.suppress(OSError):  # it has just died; the reader tells the page
+        with contextlib.suppress(OSError):  # it has just ended; the reader thread reports it
             self._pipe.send(command)
 
     def stop(self) -> None:
@@ -105,7 +105,7 @@ class Engine:
 
 
 class Guard:
-    """Refuses every request whose Host or Origin is not this server: DNS rebinding, other pages."""
+    """Refuses requests with another Host or Origin, against DNS rebinding and other pages."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self._app = app
@@ -120,9 +120,9 @@ class Guard:
         hosts = [v.decode("latin-1") for k, v in headers if k == b"host"]
         origins = [v.decode("latin-1") for k, v in headers if k == b"origin"]
         socket_ = scope["type"] == "websocket"
-        right = len(hosts) == 1 and hosts[0] in self._hosts
-        right &= all(o in self._origins for o in origins) and (len(origins) == 1 or not socket_)
-        if right:
+        valid = len(hosts) == 1 and hosts[0] in self._hosts
+        valid &= all(o in self._origins for o in origins) and (len(origins) == 1 or not socket_)
+        if valid:
             await self._app(scope, receive, send)
         elif socket_:
             await send({"type": "websocket.close", "code": 1008, "reason": "other Host or Origin"})
@@ -132,7 +132,7 @@ class Guard:
 
 
 class Site:
-    """The routes, for one engine and one user."""
+    """The routes of one engine with one user."""
 
     def __init__(self, engine: Engine | None, token: str, replay: Path | None = None) -> None:
         self._engine, self._token, self._replay = engine, token, replay
@@ -153,7 +153,7 @@ class Site:
     async def _index(self, request: Request) -> Response:
         if not self._known(request.query_params.get("token")):
             return PlainTextResponse(
-                "refused: use the address that limpet view printed, with its token\n", 403
+                "refused: use the address with the token that limpet view printed\n", 403
             )
         if self._replay is not None:
             return HTMLResponse(self._replay.read_text(encoding="utf-8"), headers=_headers())
@@ -166,7 +166,7 @@ class Site:
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in PAGE:
-            return PlainTextResponse("there is no such file\n", 404)
+            return PlainTextResponse("file not found\n", 404)
         content = (resources.files("limpet.viewer") / "page" / name).read_bytes()
         return Response(content, media_type=TYPES[Path(name).suffix], headers=_headers())
 
@@ -176,7 +176,7 @@ class Site:
             await user.close(1008, "wrong token")
             return
         await user.accept()
-        for _ in range(round(PATIENCE / 0.05)):
+        for _ in range(round(HANDOVER_TIME / 0.05)):
             if self._user is None:
                 break
             await asyncio.sleep(0.05)
@@ -188,16 +188,16 @@ class Site:
         queue: asyncio.Queue[bytes] = asyncio.Queue()
         engine.listen(queue)
         engine.command({"do": "hello"})
-        sender = asyncio.create_task(_forward(queue, user))
+        sender = asyncio.create_task(_send_all(queue, user))
         try:
-            await self._hear(user, engine)
+            await self._receive(user, engine)
         finally:
             sender.cancel()
             self._user = None
             engine.listen(None)
             engine.command({"do": "pause"})
 
-    async def _hear(self, user: WebSocket, engine: Engine) -> None:
+    async def _receive(self, user: WebSocket, engine: Engine) -> None:
         try:
             while True:
                 message = await user.receive()
@@ -205,8 +205,8 @@ class Site:
                     return
                 text = message.get("text")
                 try:
-                    if text is None or len(text) > LARGEST:
-                        raise MalformedError("expected a short text")
+                    if text is None or len(text) > MAX_MESSAGE:
+                        raise MalformedError("expected a short text message")
                     engine.command(read_command(text))
                 except MalformedError as problem:
                     await user.close(MALFORMED, str(problem)[:120])
@@ -215,7 +215,7 @@ class Site:
             return
 
 
-async def _forward(queue: asyncio.Queue[bytes], user: WebSocket) -> None:
+async def _send_all(queue: asyncio.Queue[bytes], user: WebSocket) -> None:
     while True:
         message = await queue.get()
         if message[:1] == b"{":
@@ -235,7 +235,7 @@ def _headers(nonce: str | None = None) -> dict[str, str]:
 
 
 class Server:
-    """A site on a port of 127.0.0.1; 0 takes a free one."""
+    """A site on a port of 127.0.0.1; port 0 selects a free one."""
 
     def __init__(
         self, scene: str | None, overrides: Mapping[str, object] | None = None, *,
@@ -246,9 +246,7 @@ class Server:
         try:
             self._listening.bind((HOST, port))
         except (OSError, OverflowError):
-            raise LimpetError(
-                f"port = {port}: cannot be used; leave it out, or take another"
-            ) from None
+            raise LimpetError(f"port = {port}: cannot be used; omit it or choose another") from None
         self._listening.listen()
         self.port = int(self._listening.getsockname()[1])
         self.token = secrets.token_urlsafe(18)
@@ -257,7 +255,7 @@ class Server:
             self.engine.wait()
         site = Site(self.engine, self.token, replay)
         config = uvicorn.Config(
-            site.app(self.port), log_level="error", ws="websockets-sansio", ws_max_size=LARGEST,
+            site.app(self.port), log_level="error", ws="websockets-sansio", ws_max_size=MAX_MESSAGE,
             lifespan="off", server_header=False, timeout_graceful_shutdown=1,
         )  # fmt: skip
         self._uvicorn = uvicorn.Server(config)
@@ -267,7 +265,7 @@ class Server:
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
     def run(self) -> None:
-        """Until Ctrl-C."""
+        """Serve until Ctrl-C."""
         try:
             self._uvicorn.run(sockets=[self._listening])
         finally:

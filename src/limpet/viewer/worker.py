@@ -1,8 +1,7 @@
-"""The simulation in a process of its own: it steps, takes commands from a pipe and sends frames.
+"""The worker process of the simulation: it steps, reads commands from a pipe and sends frames.
 
-It sends one frame, and the next only when that was acknowledged: nothing piles up on the way, and
-after a pause nothing old arrives. What goes to the page is bytes: the text of a JSON object, or a
-frame, which begins otherwise (frames.py).
+A frame is sent only after the last one was acknowledged, so frames do not queue up and no old frame
+arrives after a pause. Messages to the page are bytes: a JSON object, or a frame (frames.py).
 """
 
 from __future__ import annotations
@@ -25,28 +24,28 @@ from limpet.viewer.controls import fields_of, live_of, set_live
 from limpet.viewer.frames import ENDED, PLAYING, pack
 
 FRAME_RATE = 30.0  # [1/s] at most
-SHARE = 0.05  # of the time may be spent on frames while it plays; costly ones come less often
-SMALL = 2000  # vertices up to which the first colour is the stress, which is costly
-WINDOW = 1.0  # [s] over which the real-time factor is taken
-STEP_LIMIT = 1000  # steps that one command may ask for
+FRAME_SHARE = 0.05  # largest share of the time spent on frames while playing
+STRESS_VERTICES = 2000  # up to this many, the first colour is the stress, which is costly
+WINDOW = 1.0  # [s] for the real-time factor
+STEP_LIMIT = 1000  # of one command
 
 
 class Worker:
-    """One simulation, and what the page has asked of it."""
+    """One simulation and the state of its playback."""
 
     def __init__(self, pipe: Connection, scene: str, overrides: Mapping[str, object]) -> None:
         self._pipe, self._name, self._given = pipe, scene, dict(overrides)
         self._epoch, self._playing, self._ended, self._due = 0, False, False, 0
         self._speed, self._colour = 1.0, "stress"
-        self._waiting = self._stale = False  # for an acknowledgement; something is not shown yet
-        self._next = 0.0  # [s] on the clock: when a frame is due
+        self._waiting = self._stale = False  # awaiting an acknowledgement; a frame is due
+        self._next = 0.0  # [s] clock time of the next frame
         self._laps: deque[tuple[float, float]] = deque()  # clock, simulated time
         self._report: StepReport | None = None
         self._closed = False
         self._build({})
 
     def serve(self) -> None:
-        """Until the pipe is closed."""
+        """Run until the pipe is closed."""
         while not self._closed:
             self._listen()
             if self._playing or self._due:
@@ -54,19 +53,19 @@ class Worker:
             self._show()
 
     def _listen(self) -> None:
-        """Take all commands; wait for one if there is nothing to do but to wait."""
+        """Execute all pending commands; wait for one if there is nothing else to do."""
         busy = self._playing or self._due or (self._stale and not self._waiting)
         wait: float | None = 0.0 if busy else None
         if self._playing and not self._due:
-            wait = self._too_early()
+            wait = self._time_to_next_step()
         try:
             while self._pipe.poll(wait):
-                self._obey(self._pipe.recv())
+                self._execute(self._pipe.recv())
                 wait = 0.0
         except (EOFError, OSError):
             self._closed = True
 
-    def _too_early(self) -> float:
+    def _time_to_next_step(self) -> float:
         """[s] until the next step is due at the chosen speed."""
         if not self._laps or not math.isfinite(self._speed):
             return 0.0
@@ -74,42 +73,42 @@ class Worker:
         due = clock + (self._simulation.time + self._simulation.h - simulated) / self._speed
         return max(0.0, due - time.monotonic())
 
-    def _obey(self, command: Mapping[str, Any]) -> None:
-        what = command["do"]
+    def _execute(self, command: Mapping[str, Any]) -> None:
+        name = command["do"]
         try:
-            if what == "ack":
+            if name == "ack":
                 self._waiting = False
                 return
-            if what == "play":
+            if name == "play":
                 if self._ended:
                     self._reset()
                 self._playing = True
                 self._laps.clear()
-            elif what == "pause":
+            elif name == "pause":
                 self._playing, self._due = False, 0
-            elif what == "step":
+            elif name == "step":
                 self._playing = False
                 self._due = min(int(command.get("count", 1)), STEP_LIMIT)
-            elif what == "reset":
+            elif name == "reset":
                 self._playing, self._due = False, 0
                 self._reset()
-            elif what == "speed":
+            elif name == "speed":
                 self._speed = float(command["value"]) or math.inf
                 self._laps.clear()
-            elif what == "colour":
+            elif name == "colour":
                 self._colour = command["name"] if command["name"] in COLOURS else self._colour
-            elif what == "parameters":
+            elif name == "parameters":
                 self._playing, self._due = False, 0
                 self._build(command["values"])
-            elif what == "live":
+            elif name == "live":
                 set_live(self._simulation, command["name"], float(command["value"]))
-            elif what == "pull":
+            elif name == "pull":
                 self._simulation.clear_forces()
                 if any(command["force"]):
                     self._simulation.apply_force(
                         command["body"], command["vertex"], command["force"]
                     )
-            elif what == "hello":  # a page has come: tell it everything
+            elif name == "hello":  # a new page: send the header
                 self._waiting = False
                 self._send({"type": "header", **self._header})
             self._stale = True
@@ -118,15 +117,15 @@ class Worker:
             self._stale = True
 
     def _build(self, changes: Mapping[str, object]) -> None:
-        """Another simulation, on top of what was given; the old one stays if this cannot be."""
+        """Build a new simulation with changed parameters; if that fails, the old one stays."""
         self._send({"type": "status", "text": "building the scene"})
         scene: Scene = load(self._name, {**self._given, **changes})
         simulation = scene.simulation()
         self._scene, self._simulation = scene, simulation
-        self._seen, self._start = frame_header(simulation), simulation.get_state()
+        self._frame_header, self._start = frame_header(simulation), simulation.get_state()
         self._epoch += 1
         self._report, self._ended = None, False
-        stressed = len(self._seen.rest) <= SMALL and not simulation.particles_only
+        stressed = len(self._frame_header.rest) <= STRESS_VERTICES and not simulation.particles_only
         self._header = {
             "epoch": self._epoch,
             "scene": scene.name,
@@ -135,9 +134,9 @@ class Worker:
             "h": scene.h,
             "parameters": fields_of(scene.parameters),
             "live": live_of(simulation),
-            "rest": self._seen.rest.ravel().tolist(),
+            "rest": self._frame_header.rest.ravel().tolist(),
             "colour": "stress" if stressed else "displacement",
-            **self._seen.header(),
+            **self._frame_header.as_json(),
         }
         self._laps.clear()
         self._waiting, self._stale = False, True
@@ -166,19 +165,19 @@ class Worker:
             self._playing, self._ended = False, True
 
     def _show(self) -> None:
-        """Send a frame if there is something new, the page is ready, and the last is old enough."""
+        """Send a frame if the state has changed, the page is ready and a frame is due."""
         if not self._stale or self._waiting or self._due:
             return
         begin = time.monotonic()
         if self._playing and begin < self._next:
             return
-        moment = capture_frame(self._simulation, self._seen, self._report, (self._colour,))
+        state = capture_frame(self._simulation, self._frame_header, self._report, (self._colour,))
         flags = PLAYING * self._playing + ENDED * self._ended
-        frame = pack(moment, self._colour, epoch=self._epoch, flags=flags, factor=self._real_time())
+        frame = pack(state, self._colour, epoch=self._epoch, flags=flags, factor=self._real_time())
         self._put(frame)
         self._waiting, self._stale = True, False
         cost = time.monotonic() - begin
-        self._next = begin + max(1.0 / FRAME_RATE, cost / SHARE)
+        self._next = begin + max(1.0 / FRAME_RATE, cost / FRAME_SHARE)
 
     def _real_time(self) -> float:
         if len(self._laps) < 2 or not self._playing:
@@ -192,23 +191,23 @@ class Worker:
     def _put(self, message: bytes) -> None:
         try:
             self._pipe.send_bytes(message)
-        except OSError:  # nobody is there any more
+        except OSError:  # the server is gone
             self._closed = True
 
 
 def main(pipe: Connection, scene: str, overrides: dict[str, object]) -> None:
-    """What the process runs. An error that ends it is one line on the page."""
+    """Entry point of the process. An error that ends it is shown on the page."""
     try:
         Worker(pipe, scene, overrides).serve()
     except KeyboardInterrupt:
         pass
     except LimpetError as problem:
-        _last_words(pipe, str(problem))
+        _send_problem(pipe, str(problem))
     except Exception as problem:
         traceback.print_exc()
-        _last_words(pipe, f"the simulation failed ({type(problem).__name__}: {problem})")
+        _send_problem(pipe, f"the simulation failed ({type(problem).__name__}: {problem})")
 
 
-def _last_words(pipe: Connection, text: str) -> None:
+def _send_problem(pipe: Connection, text: str) -> None:
     with contextlib.suppress(OSError):
         pipe.send_bytes(json.dumps({"type": "problem", "text": text}).encode())

@@ -76,7 +76,7 @@ def test_every_element_is_reached_by_a_family_and_called_by_its_own_name():
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(LimpetError, match=r"element = 'hex2O' of 'cup'; did you mean 'hex20'\?"):
         choose("cup", ["hex20"], 0.3, "hex2O")
-    with pytest.raises(LimpetError, match=r"there are: hex20, .*tet4"):
+    with pytest.raises(LimpetError, match=r"expected one of: hex20, .*tet4"):
         choose("cup", ["hex20"], 0.3, "shell")
 
 

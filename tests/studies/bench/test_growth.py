@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from limpet.scenes.draped import draped
+from limpet.scenes.cloth import cloth_system
 from limpet.studies.bench import fig5_c, fig6_c
 from limpet.studies.bench.constrained import PAPER_SWEEPS
-from limpet.studies.bench.growth import Figure, LinearFit, measure
+from limpet.studies.bench.growth import GrowthStudy, LinearFit, measure
 
 
 def test_the_line_is_found_again():
@@ -22,13 +22,13 @@ def test_the_line_is_found_again():
 
 
 def test_sizes_are_told_side_by_side(tmp_path):
-    sizes = [(f"{n}", partial(draped, n, settings=PAPER_SWEEPS)) for n in (5, 8)]
-    result = measure(Figure("small", "cloth", ("C: said",), sizes, 4, 1), lambda *_: None)
+    sizes = [(f"{n}", partial(cloth_system, n, settings=PAPER_SWEEPS)) for n in (5, 8)]
+    result = measure(GrowthStudy("small", "cloth", ("C: said",), sizes, 4, 1), lambda *_: None)
     (table,) = result.tables
     told = [dict(zip(table.columns, row)) for row in table.rows]
     assert [t["nodes"] for t in told] == [36, 81]
-    assert all(t["least constraints"] <= t["most"] for t in told)
-    assert all(t["sweeps [ms]"] > 0.0 and t["calm"] for t in told)
+    assert all(t["constraints, min"] <= t["constraints, max"] for t in told)
+    assert all(t["sweeps [ms]"] > 0.0 and t["stable"] for t in told)
     assert table.notes[0] == "C: said"
     assert result.ok and (tmp_path / "small.png") in result.save(tmp_path)
 

@@ -37,5 +37,5 @@ def test_a_short_run_gives_a_row_a_mesh(monkeypatch):
     for row in table.as_dict()["rows"]:
         for name in table_m.ELEMENTS:
             ratio = row[f"{name}: M [ms]"] / row[f"{name} [ms]"]
-            assert row[f"{name}: times as fast"] == pytest.approx(ratio)
+            assert row[f"{name}: speed-up"] == pytest.approx(ratio)
     assert seen[-1] == (6, 6)

@@ -58,8 +58,8 @@ def test_the_claims_hold_and_the_figure_is_drawn(lifted, monkeypatch, tmp_path):
     [
         ("air", 1.001, "air that leaves after the push, of n"),
         ("volume", 1.001, "|P V / n R T - 1|"),
-        ("drive_force", 1.01, "|drive / weight of cup and block - 1| at the end"),
-        ("converged", 0, "steps not solved to 1e-10"),
+        ("reaction", 1.01, "|reaction / weight of cup and block - 1| at the end"),
+        ("converged", 0, "steps not converged to 1e-10"),
     ],
 )
 def test_what_is_wrong_is_seen(lifted, column, change, check):

@@ -51,13 +51,13 @@ def test_rows_say_what_the_runs_gave(small):
     result, kept, _ = small
     for table, element in zip(result.tables, (None, None, "tet4")):
         for row in table.as_dict()["rows"]:
-            h, pull = 1e-3 * row["h [ms]"], 1e-3 * row["pull a step [mm]"]
+            h, pull = 1e-3 * row["h [ms]"], 1e-3 * row["pull per step [mm]"]
             slow = pull / h < 13e-3
             case = fig9.Refinement(row["nodes in P"], pytest.approx(h), element, slow)
             (trace,) = [t for c, t in kept.items() if c == case]
             assert row["peak [N]"] == pytest.approx(trace["drive_force"].max())
             assert row["nodes"] == trace.summary.fem_nodes
-            assert row["took [s]"] == trace.seconds
+            assert row["run time [s]"] == trace.seconds
             assert abs(row["nodes"] / row["nodes in P"] - 1.0) < 0.2
 
 

@@ -12,15 +12,15 @@ from limpet.studies.reproduce.locking import (
     CALCULIX,
     DEFAULTS,
     DEPTH,
-    FORMS,
+    ELEMENT_CASES,
     LONG,
     MANY,
     MESH,
     NINE,
     POISSON,
     SHORT,
-    CupResponse,
-    Form,
+    ElementCase,
+    LockingResults,
     _claims,
     _nine,
     _not_claimed,
@@ -43,39 +43,39 @@ def test_the_figures_beside_ours_are_those_of_the_reference() -> None:
 @pytest.mark.filterwarnings("ignore:element .* locks")
 def test_linear_tets_sag_as_in_drake_and_mujoco() -> None:
     """5.9 and 2.1 mm with 192 tets: they lock alike everywhere."""
-    assert LONG.sag(Form("tet4"), MESH, 0.49) == pytest.approx(5.9e-3, abs=0.1e-3)
-    assert LONG.sag(Form("tet4"), MESH, 0.499) == pytest.approx(2.1e-3, abs=0.1e-3)
+    assert LONG.sag(ElementCase("tet4"), MESH, 0.49) == pytest.approx(5.9e-3, abs=0.1e-3)
+    assert LONG.sag(ElementCase("tet4"), MESH, 0.499) == pytest.approx(2.1e-3, abs=0.1e-3)
 
 
 def test_mixed_elements_do_not_feel_poissons_ratio() -> None:
     for element in ("iicr11", "iicr21"):
-        soft, stiff = (LONG.sag(Form(element), MESH, n) for n in (0.45, 0.5))
+        soft, stiff = (LONG.sag(ElementCase(element), MESH, n) for n in (0.45, 0.5))
         assert stiff == pytest.approx(soft, rel=0.02)
-    ours, paper = (LONG.sag(Form("iicr11", s), MESH, 0.4999) for s in (1.0, 0.0))
+    ours, paper = (LONG.sag(ElementCase("iicr11", s), MESH, 0.4999) for s in (1.0, 0.0))
     assert paper < 0.6 * ours
 
 
 def test_quadratic_tets_of_figure_9_are_near_the_beam() -> None:
     for element in ("tet10", "iicr21"):
-        sag = SHORT.sag(Form(element), MESH, 0.25, mirrored=True)
+        sag = SHORT.sag(ElementCase(element), MESH, 0.25, mirrored=True)
         assert sag == pytest.approx(SHORT.elastica(0.25), rel=0.03)
 
 
-def made_up(**changes) -> CupResponse:
-    beam = {f: [0.0480] * len(POISSON) for f in FORMS}
+def made_up(**changes) -> LockingResults:
+    beam = {f: [0.0480] * len(POISSON) for f in ELEMENT_CASES}
     nine = {_nine(e, d, m): 0.0064 for m in (True, False) for e, d in NINE}
     figures = {
         "beam": beam, "fine": {f: [0.0486] * len(POISSON) for f in DEFAULTS},
         "elastica": [0.0497] * len(POISSON), "linear": {0.45: 0.047, 0.4999: 0.047},
-        "figure_9": nine, "push": {f: [0.8] * len(POISSON) for f in FORMS},
+        "figure_9": nine, "push": {f: [0.8] * len(POISSON) for f in ELEMENT_CASES},
         "fine_push": [0.8] * len(POISSON),
     }  # fmt: skip
-    return CupResponse(**(figures | changes))
+    return LockingResults(**(figures | changes))
 
 
 def test_claims_hold_or_fail_by_their_figures() -> None:
     assert all(c[-1] for c in _claims(made_up()))
-    locked = made_up().beam | {Form("iicr11"): [0.0480] * 4 + [0.03] * 2}
+    locked = made_up().beam | {ElementCase("iicr11"): [0.0480] * 4 + [0.03] * 2}
     failed = [c[0] for c in _claims(made_up(beam=locked)) if not c[-1]]
     assert failed == ["iicr11: sag at nu = 0.4999 as at 0.45"]
     nan = made_up(linear={0.45: np.nan, 0.4999: 0.047})

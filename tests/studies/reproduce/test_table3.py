@@ -32,8 +32,8 @@ def test_measured_forces_are_on_the_mark() -> None:
     result = table3.run(quiet, made_up(dry))
     assert result.ok
     for row in result.tables[0].as_dict()["rows"]:
-        assert row["off dry [%]"] == pytest.approx(0.0, abs=1e-9)
-        assert row["off wet [%]"] < 0.0
+        assert row["from dry [%]"] == pytest.approx(0.0, abs=1e-9)
+        assert row["from wet [%]"] < 0.0
 
 
 def test_a_force_too_far_off_at_20_mm_fails_the_claim() -> None:

@@ -71,9 +71,9 @@ def run(progress: Progress) -> Result:
     paper += [*(PAPER.get(p) for p in PHASES), sum(PAPER.values()), None]
     rows = [tuple(paper), *(_row(case, t) for case, t in timed)]
     notes = (
-        f"mean over {STEPS} steps, each step's least of {REPEATS} runs, time of the one thread",
-        "solved to 1e-10 by Newton where nothing else is said; A: to 1e-9, at most 100 sweeps",
-        f"wanted at A's sizes: {LIMIT:g} ms or less",
+        f"mean over {STEPS} steps, minimum per step of {REPEATS} runs, thread time",
+        "converged to 1e-10 by Newton where nothing else is said; A: to 1e-9, at most 100 sweeps",
+        f"target at A's sizes: {LIMIT:g} ms or less",
     )
     columns = ("case", "cells", "FEM nodes", "mean rows", *(f"{p} [ms]" for p in PHASES))
     columns += ("total [ms]", "converged")

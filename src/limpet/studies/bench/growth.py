@@ -1,7 +1,7 @@
 """Time of the sweeps over the number of constraints, step by step as a scene runs (C figures 5, 6).
 
 The number grows with the contacts within a run, and with the scene's size from run to run. No time
-is judged; `ok` only says that nothing flew apart.
+is judged; `ok` states only that all runs were stable.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 from limpet.particles.system import ParticleSystem
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
-from limpet.studies.bench.constrained import PHASES, Timed, time_world
+from limpet.studies.bench.constrained import PHASES, SweepTiming, time_world
 
 SWEEPS = 2  # of C
 
 
 @dataclass(frozen=True)
-class Figure:
-    """What is run and how it is called."""
+class GrowthStudy:
+    """The runs of one figure."""
 
     name: str  # of the study
     title: str
-    said: tuple[str, ...]  # of C
+    notes: tuple[str, ...]  # results of C
     sizes: Sequence[tuple[str, Callable[[], ParticleSystem]]]
     steps: int = 40
     repeats: int = 2
@@ -48,7 +48,7 @@ class LinearFit:
         return LinearFit(float(fixed), float(each), 1.0 - float(off.var() / ms.var()))
 
 
-def measure(figure: Figure, progress: Progress) -> Result:
+def measure(figure: GrowthStudy, progress: Progress) -> Result:
     """Every size, step by step."""
     tick = Ticker(progress, len(figure.sizes) * (figure.repeats + 1), figure.name)
     timed = {
@@ -64,7 +64,7 @@ def measure(figure: Figure, progress: Progress) -> Result:
                 label, t.nodes, int(t.each.min()), t.rows, t.substeps, float(ms.mean()),
                 float(ms.max()), float(1e6 * (ms / t.each).mean() / (SWEEPS * t.substeps)),
                 *(100.0 * float(share[PHASES.index(p)]) for p in ("free", "collision", "solve")),
-                t.calm,
+                t.stable,
             )
         )  # fmt: skip
     count = np.concatenate([t.each for t in timed.values()])
@@ -72,29 +72,29 @@ def measure(figure: Figure, progress: Progress) -> Result:
     table = Table(
         figure.title,
         (
-            "size", "nodes", "least constraints", "most", "solves a step", "sweeps [ms]",
-            "worst [ms]", "ns a constraint and sweep", "bodies [%]", "collision [%]",
-            "sweeps [%]", "calm",
+            "size", "nodes", "constraints, min", "constraints, max", "solves per step",
+            "sweeps [ms]", "worst [ms]", "ns per constraint and sweep", "bodies [%]",
+            "collision [%]", "sweeps [%]", "stable",
         ),
         tuple(rows),
         (
-            *figure.said,
-            f"ours: {line.fixed:.2g} ms and {1e6 * line.each:.3g} ns a constraint, a line that "
+            *figure.notes,
+            f"Limpet: {line.fixed:.2g} ms and {1e6 * line.each:.3g} ns per constraint, a line that "
             f"explains {100.0 * line.explained:.1f} % of the variance over all steps and sizes",
-            f"{figure.steps} steps of 20 ms from the drop on, {SWEEPS} sweeps a solve, each step's "
-            f"least of {figure.repeats} runs, time of the one thread",
+            f"{figure.steps} steps of 20 ms from the drop on, {SWEEPS} sweeps per solve, minimum "
+            f"per step of {figure.repeats} runs, thread time",
         ),
     )  # fmt: skip
-    calm = all(t.calm for t in timed.values())  # no time is ever judged
-    return Result((table,), calm, {f"{figure.name}.png": partial(_draw, timed, line)})
+    stable = all(t.stable for t in timed.values())  # no time is ever judged
+    return Result((table,), stable, {f"{figure.name}.png": partial(_draw, timed, line)})
 
 
-def _solve(t: Timed) -> np.ndarray:
+def _solve(t: SweepTiming) -> np.ndarray:
     """(steps,) [ms]"""
     return t.ms[:, PHASES.index("solve")]
 
 
-def _draw(timed: dict[str, Timed], line: LinearFit, path: Path) -> None:
+def _draw(timed: dict[str, SweepTiming], line: LinearFit, path: Path) -> None:
     figure = new_figure(7.0, 5.0)
     axis = figure.add_subplot()
     for label, t in timed.items():
@@ -103,7 +103,7 @@ def _draw(timed: dict[str, Timed], line: LinearFit, path: Path) -> None:
         [min(t.each.min() for t in timed.values()), max(t.rows for t in timed.values())]
     )
     axis.plot(ends, line.fixed + line.each * ends, "-", color="0.5", lw=1, label="line through all")
-    axis.set(xlabel="constraints", ylabel="sweeps, ms a step")
+    axis.set(xlabel="constraints", ylabel="sweeps, ms per step")
     axis.grid(alpha=0.25)
     axis.legend(fontsize=8)
     figure.savefig(path, dpi=120)

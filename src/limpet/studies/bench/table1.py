@@ -125,8 +125,8 @@ def compare(progress: Progress, rows: tuple[SceneRow, ...], title: str) -> Resul
     tick = Ticker(progress, len(jobs) * (REPEATS + 1), title)
     timed = [(row, element, _time(row, element, tick)) for row, element in jobs]
     notes = [
-        f"mean over {STEPS} steps around the suction, each step's least of {REPEATS} runs, time of "
-        "the one thread; solved to 1e-10, P's to 50 sweeps",
+        f"mean over {STEPS} steps around the suction, minimum per step of {REPEATS} runs, time of "
+        "the one thread; converged to 1e-10, P's to 50 sweeps",
         f"sizes as in P: FEM and collision nodes within {100 * NEAR:g} %; P's machine: i9-9980HK",
     ]
     notes += [f"{row.name}: left out, there is no scene '{row.scene}'" for row in missing]
@@ -167,7 +167,7 @@ def _totals(
         cells.append((row.name, element or "default", *sizes, *times))
     columns = (
         "scene", "element", "FEM nodes in P", "FEM nodes", "coll. nodes in P", "coll. nodes",
-        "sizes as in P", "rows in P", "rows", "P [ms]", "ours [ms]", "times as fast", "converged",
+        "sizes as in P", "rows in P", "rows", "P [ms]", "Limpet [ms]", "speed-up", "converged",
     )  # fmt: skip
     return Table(title, columns, tuple(cells), notes)
 

@@ -21,7 +21,7 @@ from limpet.studies.bench.timing import PHASES, STEPS, Timing, time_steps
 
 START = 0.75  # [s] the pull begins: the lip still lies flat
 REPEATS = 2
-# redundant rows need more give to share their load
+# redundant rows need more regularisation to share their load
 ALL = Settings(keep_flat_vertices=True, use_all_contacts=True, regularisation=1e-4)
 FINER = 434  # nodes of the cup: from here on the collision mesh is the finer one
 
@@ -98,15 +98,15 @@ def _table(title: str, timings: list[Timing]) -> Table:
             t.converged,
         ))  # fmt: skip
     columns = (
-        "coll. nodes in P", "coll. nodes", "rows in P", "rows", "P [ms]", "ours [ms]",
-        "times as fast", *PHASES, "compliance in P", "solve in P", "converged",
+        "coll. nodes in P", "coll. nodes", "rows in P", "rows", "P [ms]", "Limpet [ms]",
+        "speed-up", *PHASES, "compliance in P", "solve in P", "converged",
     )  # fmt: skip
     sizes = [t.collision_nodes for t in timings]
     ours = growth(sizes, [t.rows for t in timings], [t.total for t in timings])
     paper = growth(sizes, [r.constraints for r in ROWS], [r.total for r in ROWS])
     notes = (
-        f"cup of linear tets; mean over {STEPS} steps of the early pull, each step's least of "
-        f"{REPEATS} runs, time of the one thread",
+        f"cup of linear tets; mean over {STEPS} steps of the early pull, minimum per step of "
+        f"{REPEATS} runs, thread time",
         f"total grows as rows to the power {ours}",
         f"P's grows as rows to the power {paper}",
     )

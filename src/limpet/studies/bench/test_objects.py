@@ -1,4 +1,4 @@
-"""Things to put in contact with each other, for Limpet and for its peers."""
+"""Objects for contact queries, described so that other simulators can build them too."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Ball:
+class Sphere:
     radius: float  # [m]
     edge: float  # [m] of its facets
     modulus: float  # [Pa]
 
 
 @dataclass(frozen=True)
-class Brick:
+class Box:
     sides: tuple[float, float, float]  # [m]
     modulus: float  # [Pa]
 
 
 @dataclass(frozen=True)
-class Tets:
-    """Any tetrahedra, with the distance to the surface over the largest one as extent."""
+class TetMesh:
+    """Any tetrahedra; the extent is the distance to the surface over its maximum."""
 
     points: Array  # (n, 3) [m]
     tets: Array  # (m, 4)
@@ -44,32 +44,32 @@ class RigidMesh:
     triangles: Array  # (m, 3)
 
 
-Thing = Ball | Brick | Tets | RigidMesh
+TestObject = Sphere | Box | TetMesh | RigidMesh
 
 
-def own_body(thing: Thing) -> FieldGeometry:
-    """The thing on a mesh of ours."""
-    if isinstance(thing, Ball):
-        return pressure_field(sphere(thing.radius, thing.edge), thing.modulus)
-    if isinstance(thing, Brick):
-        return pressure_field(box(*thing.sides), thing.modulus)
-    if isinstance(thing, Tets):
-        return pressure_field(distance_extent(thing.points, thing.tets), thing.modulus)
-    return rigid_surface(thing.points, thing.triangles)
+def build_field(item: TestObject) -> FieldGeometry:
+    """The object on a mesh of Limpet."""
+    if isinstance(item, Sphere):
+        return pressure_field(sphere(item.radius, item.edge), item.modulus)
+    if isinstance(item, Box):
+        return pressure_field(box(*item.sides), item.modulus)
+    if isinstance(item, TetMesh):
+        return pressure_field(distance_extent(item.points, item.tets), item.modulus)
+    return rigid_surface(item.points, item.triangles)
 
 
 def rigid_mug(vertices: int) -> RigidMesh:
-    """A mug with so many vertices, its triangles about even."""
+    """A mug with the given number of vertices and triangles of nearly equal size."""
     shape = mug()
     whole = Manifold(Mesh64(shape.points, shape.triangles.astype(np.uint64)))
-    length = 0.5 * np.sqrt(2.3 * whole.surface_area() / vertices)  # half of the triangles' own
+    length = 0.5 * np.sqrt(2.3 * whole.surface_area() / vertices)  # half of the final edge length
     mesh = whole.refine_to_length(min(length, 0.002)).to_mesh64()
     points, triangles = np.array(mesh.vert_properties[:, :3]), np.array(mesh.tri_verts)
     return RigidMesh(*coarsen(points, triangles.astype(np.int32), vertices, "mug"))
 
 
-def soft_mug(vertices: int, modulus: float) -> Tets:
-    """The same, filled: a layer of vertices within its wall."""
+def soft_mug(vertices: int, modulus: float) -> TetMesh:
+    """The mug filled with tetrahedra, with a layer of vertices inside its wall."""
     shell = rigid_mug(vertices)
     filled = fill(shell.points, shell.triangles, name="mug")
-    return Tets(*refine_walls(*filled, name="mug"), modulus)
+    return TetMesh(*refine_walls(*filled, name="mug"), modulus)

@@ -1,8 +1,8 @@
-"""Time by phase of the steps around the suction, as the papers give it.
+"""Time by phase of the steps around the suction, as in the papers.
 
-A run is deterministic, so step i does the same work in every repeat: the least time of each step
-and phase over the repeats is what the work costs on an idle core, and the mean over the steps keeps
-the steps that remesh. It is the thread's own time: waiting while others have the core is not work.
+A run is deterministic, so step i does the same work in every repeat. The minimum over the repeats,
+by step and phase, is the time on an idle core; the mean over the steps includes those that remesh.
+Thread time is measured, which excludes waiting for the core.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from limpet.report import StepReport
 Array = np.ndarray
 
 STEPS = 150  # as in P section 5.1
-SUCTION = 0.01  # share of the atmosphere that a cavity's pressure lies below it
+SUCTION = 0.01  # of a cavity: pressure below the atmosphere, relative
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ def time_steps(
 
 
 def suction_begins(simulation: Simulation, within: int = 3000) -> float:
-    """[s] The time of the first step that ends with a cavity in suction; found by running."""
+    """[s] Run until the end of the first step with a cavity in suction; returns its time."""
     lowest = (1.0 - SUCTION) * simulation.world.atmosphere.pressure
     for report in _first(simulation, within):
         if any(c.pressure < lowest for c in report.cavities):
             return report.time
-    raise LimpetError(f"no suction within {within} steps: give the row its start")
+    raise LimpetError(f"no suction within {within} steps: set the start of the row")
 
 
 def _timed(simulation: Simulation, start: float) -> list[StepReport]:

@@ -1,4 +1,4 @@
-"""What a frame of the live page costs the simulation that is looked at, by colour."""
+"""Time that a frame of the live page takes in the simulation process, by colour."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from limpet.scenes.registry import load
 from limpet.viewer.frames import pack
 
 FRAMES = 50
-DIVISIONS = 70  # of the block's top: with them there are some 5000 vertices
+DIVISIONS = 70  # of the block's top, about 5000 vertices
 
 
 def run(progress: Progress) -> Result:
-    """Step the ground scene a little, then make and send one moment over and over."""
+    """Run the ground scene for a short time, then capture and send the same frame repeatedly."""
     tick = Ticker(progress, len(COLOURS), "view")
     scene = load("ground", {"block_divisions": DIVISIONS})
     simulation = scene.simulation()
     report = list(simulation.run(0.3))[-1]
-    what = frame_header(simulation)
+    header = frame_header(simulation)
     cells: list[tuple[Cell, ...]] = []
     for colour in COLOURS:
-        here, there = Pipe()
+        sender, receiver = Pipe()
         reader = threading.Thread(
-            target=lambda end=there: [end.recv_bytes() for _ in range(FRAMES)]
+            target=lambda end=receiver: [end.recv_bytes() for _ in range(FRAMES)]
         )
         reader.start()
         costs = []
         for _ in range(FRAMES):
             begin = thread_time()
-            moment = capture_frame(simulation, what, report, (colour,))
-            here.send_bytes(pack(moment, colour, epoch=1, flags=0, factor=1.0))
+            frame = capture_frame(simulation, header, report, (colour,))
+            sender.send_bytes(pack(frame, colour, epoch=1, flags=0, factor=1.0))
             costs.append(1e3 * (thread_time() - begin))
         reader.join()
-        cells.append((colour, len(what.rest), float(np.median(costs)), min(costs)))
+        cells.append((colour, len(header.rest), float(np.median(costs)), min(costs)))
         tick()
-    columns = ("colour", "vertices", "a frame [ms]", "least [ms]")
-    note = f"median of {FRAMES} frames, time of the one thread; stress goes through every cell"
+    columns = ("colour", "vertices", "median [ms]", "minimum [ms]")
+    note = f"median of {FRAMES} frames, thread time; the stress is computed in every cell"
     return Result(
-        (Table("view: what a frame costs the simulation", columns, tuple(cells), (note,)),)
+        (Table("view: time of a frame in the simulation process", columns, tuple(cells), (note,)),)
     )

@@ -1,8 +1,8 @@
-"""C 4.3 against the exact way: contacts with split masses and mean impulses, or solved as they are.
+"""Averaged contacts (Vezzaro et al. 2015, C 4.3: mass splitting) against exact contacts.
 
-The same cases are run both ways: a cloth on a sphere, jellies under a bar, a soft body that meets a
-plate in free flight, and weights on a rope over a wheel. C's text leaves open what its code may
-have had; `limpet.particles.mass_splitting` says how it is read here.
+The same cases are run with both: a cloth on a sphere, jellies under a bar, a soft body that meets a
+plate in free flight, and weights on a rope over a wheel. Where the text of C leaves details open,
+`particles.mass_splitting` documents the choice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from limpet.particles.system import ParticleSolverSettings, ParticleSystem
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.rigid.rigid_body import RigidBody
-from limpet.scenes import draped, jellies, rope
+from limpet.scenes import cloth as cloth_scene
+from limpet.scenes import jellies, rope
 from limpet.shapes.boxes import box
 from limpet.studies.reproduce.rest_states import GRAVITY, cloth, energy, jelly
 
@@ -31,66 +32,72 @@ DIVISIONS, CLOTH_SECONDS = 20, 4.0
 JELLY, JELLY_SECONDS = (4, 5), 2.0
 ROPE_SECONDS = 0.6
 HEAVY, LIGHT, ROPE_MASS, LENGTH, RADIUS = 1.2, 0.8, 0.1, 1.6, 0.2
-TOUCHES = 1e-3  # [m] that exact contacts may penetrate
-KEPT = 1e-12  # of the momentum that they may lose
-FALLS = 0.02  # of the acceleration that they may be off
+MAX_PENETRATION = 1e-3  # [m] of exact contacts
+MAX_MOMENTUM_CHANGE = 1e-12  # relative, of exact contacts
+MAX_DEVIATION = 0.02  # of the acceleration, of exact contacts
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A figure of a case, both ways."""
+    """A result of one case, with exact and with averaged contacts."""
 
     case: str
     figure: str
     exact: float
     averaged: float
-    should: float | None = None  # what it is in truth, where that is known
+    should: float | None = None  # exact value, where it is known
 
 
-def _both(case: str, figure: str, ways: list[float], should: float | None = None) -> Comparison:
-    return Comparison(case, figure, ways[0], ways[1], should)
+def _compare(case: str, figure: str, runs: list[float], should: float | None = None) -> Comparison:
+    return Comparison(case, figure, runs[0], runs[1], should)
 
 
-def of_cloth(
+def compare_cloth(
     settings: ParticleSolverSettings, label: str, divisions: int, seconds: float
 ) -> list[Comparison]:
     """Penetration, stretch, rest and energy of a cloth on the sphere."""
-    ways = [
-        cloth(replace(settings, mass_splitting=way), divisions, seconds) for way in (False, True)
+    runs = [
+        cloth(replace(settings, mass_splitting=split), divisions, seconds)
+        for split in (False, True)
     ]
     case = f"cloth, {label}"
     return [
-        _both(case, "penetration, most [mm]", [1e3 * w.penetration for w in ways], 0.0),
-        _both(case, "penetration at rest [mm]", [1e3 * w.penetration_at_rest for w in ways], 0.0),
-        _both(case, "stretch at rest [%]", [100.0 * w.stretch_at_rest for w in ways], 0.0),
-        _both(case, "speed at rest [mm/s]", [1e3 * w.speed_at_rest for w in ways], 0.0),
-        _both(case, "energy gained [mJ]", [1e3 * w.gained for w in ways], 0.0),
+        _compare(case, "largest penetration [mm]", [1e3 * w.penetration for w in runs], 0.0),
+        _compare(
+            case, "penetration at rest [mm]", [1e3 * w.penetration_at_rest for w in runs], 0.0
+        ),
+        _compare(case, "stretch at rest [%]", [100.0 * w.stretch_at_rest for w in runs], 0.0),
+        _compare(case, "speed at rest [mm/s]", [1e3 * w.speed_at_rest for w in runs], 0.0),
+        _compare(case, "energy gained [mJ]", [1e3 * w.gained for w in runs], 0.0),
     ]
 
 
-def of_jelly(solves: int, divisions: tuple[int, int], seconds: float) -> list[Comparison]:
+def compare_jelly(solves: int, divisions: tuple[int, int], seconds: float) -> list[Comparison]:
     """Penetration, rest and energy of jellies that carry a bar."""
-    settings = replace(jellies.PLAN, substeps=solves, max_substeps=solves)
-    ways = [
-        jelly(replace(settings, mass_splitting=way), divisions, seconds) for way in (False, True)
+    settings = replace(jellies.SOLVER_SETTINGS, substeps=solves, max_substeps=solves)
+    runs = [
+        jelly(replace(settings, mass_splitting=split), divisions, seconds)
+        for split in (False, True)
     ]
-    case = f"jelly, {solves} solves a step"
+    case = f"jelly, {solves} solves per step"
     return [
-        _both(case, "bar sunk [mm]", [1e3 * w.sunk for w in ways]),
-        _both(case, "penetration at rest [mm]", [1e3 * w.penetration_at_rest for w in ways], 0.0),
-        _both(case, "speed at rest [mm/s]", [1e3 * w.speed_at_rest for w in ways], 0.0),
-        _both(case, "energy gained [mJ]", [1e3 * w.gained for w in ways]),
+        _compare(case, "bar sunk [mm]", [1e3 * w.sunk for w in runs]),
+        _compare(
+            case, "penetration at rest [mm]", [1e3 * w.penetration_at_rest for w in runs], 0.0
+        ),
+        _compare(case, "speed at rest [mm/s]", [1e3 * w.speed_at_rest for w in runs], 0.0),
+        _compare(case, "energy gained [mJ]", [1e3 * w.gained for w in runs]),
     ]
 
 
-def of_flight(seconds: float = 0.2) -> list[Comparison]:
+def compare_flight(seconds: float = 0.2) -> list[Comparison]:
     """Momentum and energy of a soft body that meets a free plate, without gravity."""
     lost, left = [], []
-    for way in (False, True):
-        settings = ParticleSolverSettings(mass_splitting=way, sweeps=10, warm_start=0.0)
+    for split in (False, True):
+        settings = ParticleSolverSettings(mass_splitting=split, sweeps=10, warm_start=0.0)
         world = ParticleSystem(0.01, (0.0, 0.0, 0.0), settings=settings)
-        mesh = cylinder(0.03, 0.04, (3, 3)).moved((0.02, 0.01, 1e-3))
-        body = world.add(PositionBased("jelly", mesh, 0.1))
+        net = cylinder(0.03, 0.04, (3, 3)).moved((0.02, 0.01, 1e-3))
+        body = world.add(PositionBased("jelly", net, 0.1))
         body.v[:] = [0.3, 0.0, -1.0]
         plate = RigidBody("plate", box(0.2, 0.2, 0.02), 0.3)
         world.add_rigid(plate, block(0.2, 0.2, 0.02))
@@ -101,8 +108,8 @@ def of_flight(seconds: float = 0.2) -> list[Comparison]:
         lost.append(float(np.linalg.norm(change) / np.linalg.norm(before)))
         left.append(energy(world)[0] / had)
     return [
-        _both("free flight", "momentum changed [%]", [100.0 * x for x in lost], 0.0),
-        _both("free flight", "kinetic energy left [%]", [100.0 * x for x in left]),
+        _compare("free flight", "momentum changed [%]", [100.0 * x for x in lost], 0.0),
+        _compare("free flight", "kinetic energy left [%]", [100.0 * x for x in left]),
     ]
 
 
@@ -115,16 +122,16 @@ def atwood(
     """
     inertia = heavy + light + rope_mass + wheel
     grows = np.sqrt(2.0 * rope_mass / length * GRAVITY / inertia)
-    way = (heavy - light) * GRAVITY / inertia * (np.cosh(grows * seconds) - 1.0) / grows**2
-    return float(2.0 * way / seconds**2)
+    travel = (heavy - light) * GRAVITY / inertia * (np.cosh(grows * seconds) - 1.0) / grows**2
+    return float(2.0 * travel / seconds**2)
 
 
-def of_rope(friction: float, seconds: float) -> list[Comparison]:
+def compare_rope(friction: float, seconds: float) -> list[Comparison]:
     """Acceleration of the weights and of the wheel's rim, beside Atwood's."""
     falls, spins, arm = [], [], RADIUS + rope.THICKNESS
-    for way in (False, True):
-        settings = replace(rope.PLAN, mass_splitting=way)
-        world, hung = rope.roped(
+    for split in (False, True):
+        settings = replace(rope.SOLVER_SETTINGS, mass_splitting=split)
+        world, hung = rope.rope_system(
             HEAVY, LIGHT, ROPE_MASS, LENGTH, radius=RADIUS, friction=friction, settings=settings
         )
         start = hung.heavy.centre[2] - hung.light.centre[2]
@@ -138,30 +145,30 @@ def of_rope(friction: float, seconds: float) -> list[Comparison]:
     case = f"rope, friction {friction:g}"
     rim = closed if friction > 0.0 else 0.0
     return [
-        _both(case, "acceleration [m/s^2]", falls, closed),
-        _both(case, "acceleration of the rim [m/s^2]", spins, rim),
+        _compare(case, "acceleration [m/s^2]", falls, closed),
+        _compare(case, "acceleration of the rim [m/s^2]", spins, rim),
     ]
 
 
 CASES: tuple[Callable[[], list[Comparison]], ...] = (
     partial(
-        of_cloth,
+        compare_cloth,
         ParticleSolverSettings(rigid_sweeps=2, max_substeps=1),
         "one solve a step",
         DIVISIONS,
         CLOTH_SECONDS,
     ),
-    partial(of_cloth, draped.PLAN, "as set up", DIVISIONS, CLOTH_SECONDS),
-    partial(of_jelly, 3, JELLY, JELLY_SECONDS),
-    partial(of_jelly, 10, JELLY, JELLY_SECONDS),
-    of_flight,
-    partial(of_rope, 0.5, ROPE_SECONDS),
-    partial(of_rope, 0.0, ROPE_SECONDS),
+    partial(compare_cloth, cloth_scene.SOLVER_SETTINGS, "as set up", DIVISIONS, CLOTH_SECONDS),
+    partial(compare_jelly, 3, JELLY, JELLY_SECONDS),
+    partial(compare_jelly, 10, JELLY, JELLY_SECONDS),
+    compare_flight,
+    partial(compare_rope, 0.5, ROPE_SECONDS),
+    partial(compare_rope, 0.0, ROPE_SECONDS),
 )
 
 
 def run(progress: Progress) -> Result:
-    """All cases both ways; what the exact way claims decides `ok`."""
+    """Run all cases; the claims about exact contacts decide `ok`."""
     tick, lines = Ticker(progress, len(CASES), "averaging-c"), []
     for case in CASES:
         lines += case()
@@ -170,11 +177,10 @@ def run(progress: Progress) -> Result:
 
 
 def judge(lines: list[Comparison]) -> Result:
-    """The table, and what is claimed of the exact way."""
+    """The table, and the claims about exact contacts."""
     table = Table(
-        "C 4.3: contacts exact (default) and averaged "
-        "(ParticleSolverSettings(mass_splitting=True))",
-        ("case", "figure", "exact", "averaged", "in truth"),
+        "C 4.3: contacts exact (default) and averaged (mass_splitting=True)",
+        ("case", "figure", "exact", "averaged", "exact value"),
         tuple((x.case, x.figure, x.exact, x.averaged, x.should) for x in lines),
         (
             "averaged: masses split over the contacts, mean impulses, friction bounded by the "
@@ -193,27 +199,27 @@ def judge(lines: list[Comparison]) -> Result:
         if x.figure == "acceleration [m/s^2]" and x.should
     ]
     claims = (
-        ("exact: penetration [m]", max(deep), TOUCHES),
-        ("exact: momentum changed in free flight", max(changed), KEPT),
-        ("exact: acceleration of the weights off Atwood's", max(off), FALLS),
+        ("exact: penetration [m]", max(deep), MAX_PENETRATION),
+        ("exact: momentum changed in free flight", max(changed), MAX_MOMENTUM_CHANGE),
+        ("exact: deviation of the acceleration from Atwood's", max(off), MAX_DEVIATION),
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple((*c, bool(c[1] <= c[2])) for c in claims)
-    claimed = Table("what is claimed", ("claim", "worst", "allowed", "holds"), rows)
+    claimed = Table("claims", ("claim", "worst", "allowed", "holds"), rows)
     ok = all(worst <= allowed for _, worst, allowed in claims)
     return Result((table, claimed), ok, {"averaging-c.png": partial(_draw, lines)})
 
 
 def _draw(lines: list[Comparison], path: Path) -> None:
-    """Both ways as bars, each figure by the larger of the two."""
+    """Both results as bars, relative to the larger one."""
     figure = new_figure(9.0, 0.32 * len(lines) + 1.2)
     axis = figure.add_subplot()
     place = np.arange(len(lines))[::-1]
-    for way, colour, aside in (("exact", "#1f5fa8", 0.2), ("averaged", "#b8431f", -0.2)):
-        values = [abs(getattr(x, way)) / max(abs(x.exact), abs(x.averaged), 1e-30) for x in lines]
-        axis.barh(place + aside, values, 0.38, color=colour, label=way)
-        for x, y, length in zip(lines, place + aside, values):
-            axis.text(length + 0.01, y, f"{getattr(x, way):.3g}", fontsize=7, va="center")
+    for kind, colour, offset in (("exact", "#1f5fa8", 0.2), ("averaged", "#b8431f", -0.2)):
+        values = [abs(getattr(x, kind)) / max(abs(x.exact), abs(x.averaged), 1e-30) for x in lines]
+        axis.barh(place + offset, values, 0.38, color=colour, label=kind)
+        for x, y, length in zip(lines, place + offset, values):
+            axis.text(length + 0.01, y, f"{getattr(x, kind):.3g}", fontsize=7, va="center")
     axis.set_yticks(place, [f"{x.case}: {x.figure}" for x in lines], fontsize=7)
-    axis.set(xlim=(0.0, 1.25), xlabel="by the larger of the two")
+    axis.set(xlim=(0.0, 1.25), xlabel="relative to the larger value")
     axis.legend(fontsize=8, loc="upper right")
     figure.savefig(path, dpi=120)

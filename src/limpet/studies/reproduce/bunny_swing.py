@@ -63,7 +63,7 @@ def run(progress: Progress) -> Result:
     table = Table(
         f"bunny-swing: {FRAMES} frames of 16 ms, hung by an ear",
         (
-            "element", "least volume [%]", "most volume [%]", "lowest tail [mm]",
+            "element", "smallest volume [%]", "largest volume [%]", "lowest tail [mm]",
             "highest tail [mm]", "volume", "holds",
         ),
         tuple(rows),

@@ -128,7 +128,7 @@ def run(progress: Progress) -> Result:
         ok &= agree
     columns = (
         "top", "radius [mm]", "lifted", "rise [mm]", "peak pull [N]", "leak gap [um]",
-        "least pressure [kPa]", "all steps solved", "mesh",
+        "lowest pressure [kPa]", "all steps converged", "mesh",
     )  # fmt: skip
     tables = (
         Table(
@@ -142,8 +142,8 @@ def run(progress: Progress) -> Result:
             ),
         ),
         Table(
-            "curved: where it ends",
-            ("top", "least lifted [mm]", "finer mesh [mm]", "agree to one radius"),
+            "curved: limits",
+            ("top", "smallest lifted [mm]", "finer mesh [mm]", "agree to one radius"),
             tuple(limits),
         ),
     )

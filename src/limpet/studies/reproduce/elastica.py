@@ -48,20 +48,14 @@ class Beam:
         k = 10.0 * (1.0 + self.poisson) / (12.0 + 11.0 * self.poisson)
         return k * self.axial / (2.0 * (1.0 + self.poisson))
 
-    def small_sag(self, line_load: float, tip_load: float = 0.0) -> float:
-        """[m] of the tip while it is small: bending and shear, from the book."""
-        q, p, length = line_load, tip_load, self.length
-        bend = (q * length**4 / 8.0 + p * length**3 / 3.0) / self.bending
-        return bend + (q * length**2 / 2.0 + p * length) / self.shear
-
 
 @dataclass(frozen=True)
 class Bent:
-    """The line of a bent beam, from the clamp to the tip."""
+    """The centre line of a bent beam, from the clamp to the tip."""
 
     along: Array  # (n,) [m] away from the wall
     down: Array  # (n,) [m] along the load
-    turn: Array  # (n,) [rad] of the section
+    rotation: Array  # (n,) [rad] of the section
 
     @property
     def sag(self) -> float:
@@ -89,9 +83,9 @@ def bend(beam: Beam, line_load: float, tip_load: float = 0.0, *, points: int = 1
     s = np.linspace(0.0, 1.0, points)
     y = np.zeros((4, points))
     y[0] = s
-    for share in np.linspace(0.0, 1.0, 9)[1:]:  # the load in eight parts: each is a good start
+    for share in np.linspace(0.0, 1.0, 9)[1:]:  # load steps
         found = solve_bvp(partial(slopes, share), ends, s, y, tol=1e-9, max_nodes=20000)
         y = found.sol(s)
     if not found.success:
-        raise ArithmeticError(f"the bent beam was not found: {found.message}")
+        raise ArithmeticError(f"no solution of the bent beam: {found.message}")
     return Bent(length * y[0], length * y[1], y[2])

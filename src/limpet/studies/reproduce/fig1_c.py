@@ -1,11 +1,11 @@
-"""C figure 1: how fast the sweeps converge, by the root mean square of delta lambda.
+"""Vezzaro et al. 2015 (C), figure 1: convergence of the sweeps, as RMS of delta lambda.
 
-While cloth and jelly run as they are set up, a step is taken now and then with many more sweeps,
-looked at, and taken back: once from the last step's impulses (C 4.6), once from none.
+During a run of cloth and jelly, single steps are repeated with many more sweeps and then restored:
+once with a warm start from the last step (C 4.6), once with a cold start.
 
-A sweep goes over the threads before the contacts. A cloth that falls as a whole asks nothing of its
-threads in the first sweep; what its contacts stop then, they learn in the second. So its delta
-lambda is largest there. With the contacts first it is largest in the first sweep.
+A sweep solves the chains before the contacts. A cloth in free fall does not load its chains in the
+first sweep; the contacts of that sweep reach them in the second one, so delta lambda is largest
+there. With the contacts first it would be largest in the first sweep.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ import numpy as np
 from limpet.particles.system import ParticleSystem
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
-from limpet.scenes.draped import draped
-from limpet.scenes.jellies import jellies
+from limpet.scenes.cloth import cloth_system
+from limpet.scenes.jellies import jelly_system
 
 Array = np.ndarray
 
-STEPS, EVERY = 60, 5  # of a run, and from one look to the next
-SWEEPS = 20  # of a look
+STEPS, EVERY = 60, 5  # of a run, and between two samples
+SWEEPS = 20  # of a sample
 SHOWN = (1, 2, 3, 5, 10, 20)  # sweeps in the table
-SCENES: dict[str, Callable[[], ParticleSystem]] = {"cloth": draped, "jelly": jellies}
-STARTS = {"warm": None, "cold": 0.0}  # share of the last impulses; none: as the scene has it
+SCENES: dict[str, Callable[[], ParticleSystem]] = {"cloth": cloth_system, "jelly": jelly_system}
+STARTS = {"warm": None, "cold": 0.0}  # factor of the last impulses; None: as in the scene
 
 
-def look(world: ParticleSystem, sweeps: int, share: float | None = None) -> Array:
-    """(sweeps,) [N] root mean square of delta lambda in the next step's last solve, taken back."""
+def sample_convergence(world: ParticleSystem, sweeps: int, share: float | None = None) -> Array:
+    """(sweeps,) [N] RMS of delta lambda in the last solve of the next step; restores the state."""
     state, settings = world.get_state(), world.settings
     share = settings.warm_start if share is None else share
     world.settings = replace(settings, sweeps=sweeps, max_sweeps=0, tolerance=0.0, warm_start=share)
     world.step()
     rms = np.full(sweeps, 0.0)
-    rms[: world.last_sweep.sweeps] = world.last_sweep.rms  # it ends where nothing changes any more
+    rms[: world.last_sweep.sweeps] = world.last_sweep.rms  # zero after convergence
     world.settings = settings
     world.set_state(state)
     return rms
@@ -47,19 +47,19 @@ def look(world: ParticleSystem, sweeps: int, share: float | None = None) -> Arra
 
 @dataclass(frozen=True)
 class Convergence:
-    """Looks at one scene."""
+    """Samples of one scene."""
 
     scene: str
     start: str
-    rms: Array  # (looks, sweeps) [N]
+    rms: Array  # (samples, sweeps) [N]
 
     @property
     def typical(self) -> Array:
-        """(sweeps,) [N] the median look."""
+        """(sweeps,) [N] The median of the samples."""
         return np.median(self.rms, axis=0)
 
     def rate(self, first: int, last: int) -> float:
-        """What is left after each of the sweeps from `first` to `last`, counted from 1."""
+        """Mean reduction factor per sweep from `first` to `last`, counted from 1."""
         typical = self.typical
         return float((typical[last - 1] / typical[first - 1]) ** (1.0 / (last - first)))
 
@@ -82,25 +82,25 @@ class Convergence:
         return self.rate(3, self.rms.shape[1])
 
 
-def watch(
+def sample_run(
     scene: str, world: ParticleSystem, tick: Callable[[], None], steps: int = STEPS,
     every: int = EVERY, sweeps: int = SWEEPS,
 ) -> list[Convergence]:  # fmt: skip
-    """The scene's first steps, looked at on the way."""
-    seen: dict[str, list[Array]] = {start: [] for start in STARTS}
+    """Run the first steps of a scene and sample the convergence."""
+    samples: dict[str, list[Array]] = {start: [] for start in STARTS}
     for step in range(1, steps + 1):
         world.step()
         if step % every == 0:
             for start, share in STARTS.items():
-                seen[start].append(look(world, sweeps, share))
+                samples[start].append(sample_convergence(world, sweeps, share))
             tick()
-    return [Convergence(scene, start, np.array(rms)) for start, rms in seen.items()]
+    return [Convergence(scene, start, np.array(rms)) for start, rms in samples.items()]
 
 
 def run(progress: Progress) -> Result:
     """Both scenes; that every sweep changes less than the one before decides `ok`."""
     tick = Ticker(progress, len(SCENES) * (STEPS // EVERY), "fig1-c")
-    found = [c for name, build in SCENES.items() for c in watch(name, build(), tick)]
+    found = [c for name, build in SCENES.items() for c in sample_run(name, build(), tick)]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             f"{c.scene}, {c.start}", *(1e3 * float(c.typical[k - 1]) for k in SHOWN),
@@ -110,11 +110,11 @@ def run(progress: Progress) -> Result:
     )  # fmt: skip
     table = Table(
         "C figure 1: root mean square of delta lambda, the median of "
-        f"{STEPS // EVERY} looks at each scene [mN]",
+        f"{STEPS // EVERY} samples of each scene [mN]",
         (
             "scene, start", *(f"sweep {k}" for k in SHOWN),
-            "left a sweep, 1 to 3", f"left a sweep, 3 to {SWEEPS}", "fastest at first",
-            "largest in sweep", "then always less",
+            "factor per sweep, 1 to 3", f"factor per sweep, 3 to {SWEEPS}", "fastest at first",
+            "largest in sweep", "then monotonic",
         ),
         rows,
         (

@@ -1,9 +1,9 @@
 """P figure 4: pressure, volume and air of the cavity while a cup lifts a rigid cuboid.
 
 The paper's caption splits the time in three: (1) the cup is pushed on the object and held, (2) it
-pulls the object, which still stands on the ground, (3) it lifts the object. The paper gives no
-figures, only curves. What its equations demand of them is checked here: air leaves while the
-pressure is at P_max, and only then (eq 14); it never comes back; P V = n R T.
+pulls the object, which still stands on the ground, (3) it lifts the object. The paper shows only
+curves. The study checks what its equations require: air leaves only while the pressure is at P_max
+(eq 14); it never returns; P V = n R T.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from limpet.scenes.lift import LiftParameters
 from limpet.scenes.registry import load
 from limpet.studies.reproduce.trace import Trace, trace
 
-# P does not say what its cuboid weighs; 1.25 kg is the lightest of its figure 14, and the pull on
-# the ground takes long enough to be seen
+# P does not give the mass of the cuboid; 1.25 kg is the lightest of its figure 14, and makes the
+# pull on the ground long enough to be visible
 PARAMETERS: dict[str, object] = {"block_mass": "1.25 kg"}
-OFF_GROUND = 1e-5  # [m] the block has risen by this: it no longer stands
+OFF_GROUND = 1e-5  # [m] a block that has risen by this has left the ground
 EXACT = 1e-9  # relative: what solver and round-off leave over
 AT_REST, STEADY = 20, 1e-3  # over the last steps the pressure changes by no more than this share
 
@@ -32,7 +32,7 @@ PERIODS = ("push and hold", "pull, on the ground", "lift")
 
 @dataclass(frozen=True)
 class Lifted:
-    """The run, and the steps at which its periods end."""
+    """The run, and the last step of each period."""
 
     trace: Trace
     ends: tuple[int, int, int]  # the last step of each period, counted from 0
@@ -51,7 +51,7 @@ def run(progress: Progress) -> Result:
     checks = _checks(lifted)
     tables = (
         _borders(lifted),
-        Table("fig4: what P's model demands", ("check", "found", "allowed", "holds"), checks),
+        Table("fig4: requirements of P's model", ("check", "found", "allowed", "holds"), checks),
     )
     ok = all(bool(row[-1]) for row in checks)
     return Result(tables, ok, {"fig4.png": partial(_draw, lifted)})
@@ -85,7 +85,7 @@ def _borders(lifted: Lifted) -> Table:
         height = 1e3 * float(t["block_z"][step] - t["block_z"][0])
         rows.append((label, float(t["time"][step]), *figures, height))
     return Table(
-        "fig4: the cavity at the borders of the periods",
+        "fig4: the cavity at the ends of the periods",
         ("when", "time [s]", *(label for _, label, _, _ in CURVES), "block risen [mm]"),
         tuple(rows),
         (
@@ -113,7 +113,7 @@ def _checks(lifted: Lifted) -> tuple[tuple[Cell, ...], ...]:
 
     gone = np.isnan(pressure[after])
     returned = np.nanmax(np.diff(air[push])) / air[push.stop - 1]
-    carried = t["drive_force"][-1] / lifted.weight
+    carried = t["reaction"][-1] / lifted.weight
     left = lifted.ends[1] < lifted.ends[2]
     return (
         most("steps after the push without a cavity", int(gone.sum()), 0),
@@ -126,8 +126,8 @@ def _checks(lifted: Lifted) -> tuple[tuple[Cell, ...], ...]:
         most(
             f"spread of P in the last {AT_REST} steps, of P", np.ptp(hangs) / hangs.mean(), STEADY
         ),
-        most("|drive / weight of cup and block - 1| at the end", abs(carried - 1.0), 1e-3),
-        most("steps not solved to 1e-10", t.summary.steps - t.summary.converged_steps, 0),
+        most("|reaction / weight of cup and block - 1| at the end", abs(carried - 1.0), 1e-3),
+        most("steps not converged to 1e-10", t.summary.steps - t.summary.converged_steps, 0),
         ("block left the ground", left, None, left),
     )
 

@@ -1,7 +1,7 @@
-"""A figure 6: the shape of a silicone cup under a regulated vacuum, against that at rest.
+"""Bernardin et al. 2019 (A), figure 6: shape of a silicone cup under a regulated vacuum.
 
-A lays its simulation over a photogrammetric scan and gives the Hausdorff distance of the two; we
-have no scan. With one of your own, in metres in the frame of the scene:
+A compares its simulation with a photogrammetric scan by the Hausdorff distance. The scan is not
+available. To compare with your own scan, in the frame of the scene:
 
     from limpet.studies.reproduce.fig6 import deformed
     limpet.hausdorff(deformed("active-a20"), limpet.shapes.load_scan("scan.stl", unit="mm"))

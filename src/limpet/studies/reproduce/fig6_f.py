@@ -1,10 +1,10 @@
 """F figure 6: a rigid wave pressed into a layer, force over depth; pressure field against FEM.
 
-F says "finite strain elasticity" and names no law, no condition at the base and no map from extent
-to pressure. So three laws and two bases are told apart here. The map is the one that is exact for a
-flat indenter: pressure over extent as the law gives it where the sides cannot give way, which is
-the oedometer modulus times the extent for the linear and the corotational law, and a curve for
-rubber. How the straight line does against rubber is told too.
+Elandt et al. 2019 (F) mention "finite strain elasticity" but give no material law, no boundary
+condition at the base and no map from extent to pressure. So three laws and two bases are compared.
+The map is exact for a flat indenter: the pressure of the law in confined compression, which is
+linear (the oedometer modulus times the extent) for the linear and corotational laws and a curve for
+neo-Hookean rubber. The linear map is also compared with rubber.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ HERE = (np.eye(3), np.zeros(3))
 
 @dataclass(frozen=True)
 class Setting:
-    """What F leaves open about the finite elements."""
+    """A choice of what F leaves open about the finite elements."""
 
     law: str
     bonded: bool
@@ -202,7 +202,7 @@ def run(progress: Progress) -> Result:
         ("FEM: depths that were not solved", float(sum(not p.converged for p in runs)), 0.0),
     )
     claimed = Table(
-        "F figure 6: what is claimed", ("claim", "worst", "allowed", "holds"),
+        "F figure 6: claims", ("claim", "worst", "allowed", "holds"),
         tuple((text, worst, allowed, worst <= allowed) for text, worst, allowed in claims),
     )  # fmt: skip
     ok = all(worst <= allowed for _, worst, allowed in claims)

@@ -1,4 +1,4 @@
-"""A figure 8: the pull on a silicone cup over time, for several vacua, until it lets go."""
+"""Bernardin et al. 2019 (A), figure 8: pull force on a silicone cup at several vacuum levels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = np.ndarray
 
 VACUA = (2e3, 4e3, 6e3, 11e3, 20e3, 30e3, 40e3, 60e3)  # [Pa]
 CUPS = ("active-a20", "active-a30")
-BALANCE = 1e-6  # [N] by which forces may miss momentum in a step
+BALANCE = 1e-6  # [N] largest momentum residual of a step
 GRAVITY = 9.81
 RELEASED = 0.15  # [s] shown after it let go
 

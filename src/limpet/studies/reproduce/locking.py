@@ -1,7 +1,7 @@
-"""Which element to trust: a cantilever (M figures 7 and 9) and a pushed cup, from nu = 0.25 to 0.5.
+"""Locking of elements: a cantilever (Frâncu et al. 2019, M, figures 7, 9) and a pushed cup.
 
-Locking is a body that answers too stiffly because its element cannot bend, or cannot deform at all
-without a change of volume. Curves of pressure and air hide it; sag and force do not.
+A locking element is too stiff because it cannot bend, or cannot deform without a change of volume.
+Curves of pressure and air do not show it; sag and force do.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ CALCULIX = {0.45: 0.8066, 0.49: 0.8410}  # [N] at 3 mm, frictionless: benchmarks
 
 
 @dataclass(frozen=True)
-class Form:
-    """An element as it is used."""
+class ElementCase:
+    """An element and its stabilisation."""
 
     element: str
     stabilisation: float = 1.0
@@ -55,11 +55,12 @@ class Form:
         return Fem(element=self.element, stabilisation=self.stabilisation)
 
 
-FORMS = (
-    Form("tet4"), Form("iicr10"), Form("iicr11", 0.0), Form("iicr11"), Form("hex8"), Form("tet10"),
-    Form("iicr21"), Form("hex20"), Form("hex20r"), Form("hex20p"),
-)  # fmt: skip
-DEFAULTS = (Form("hex20p"), Form("iicr21"), Form("tet10"))
+ELEMENT_CASES = (
+    *map(ElementCase, ("tet4", "iicr10")),
+    ElementCase("iicr11", 0.0),
+    *map(ElementCase, ("iicr11", "hex8", "tet10", "iicr21", "hex20", "hex20r", "hex20p")),
+)
+DEFAULTS = tuple(map(ElementCase, ("hex20p", "iicr21", "tet10")))
 
 
 @dataclass(frozen=True)
@@ -70,22 +71,26 @@ class Bar:
     young: float
 
     def elastica(self, poisson: float) -> float:
-        """[m] sag of the beam with shear."""
+        """[m] Sag of the beam theory with shear."""
         beam = Beam(self.length, 0.01, 0.01, self.young, poisson)
         return bend(beam, DENSITY * GRAVITY * 1e-4).sag
 
     def sag(
-        self, form: Form, divisions: tuple[int, int, int], poisson: float, mirrored: bool = False
+        self,
+        case: ElementCase,
+        divisions: tuple[int, int, int],
+        poisson: float,
+        mirrored: bool = False,
     ) -> float:
-        """[m] of the tip at rest; nan if no rest was found.
+        """[m] Sag of the tip at rest; NaN if there is no solution.
 
-        Bricks are cut into tets along diagonals that are all alike, as in the peers' meshes, or
-        mirrored from brick to brick: then they lock later.
+        The bricks are cut into tetrahedra along parallel diagonals, or along diagonals mirrored
+        from brick to brick, which lock later.
         """
-        shape = cantilever(self.length, 0.01, 0.01, divisions, form.element, mirrored)
+        shape = cantilever(self.length, 0.01, 0.01, divisions, case.element, mirrored)
         mass = DENSITY * self.length * 1e-4
         held = shape.region("held")
-        body = SoftBody("beam", shape, Material(self.young, poisson), mass, held, HOLD, form.fem())
+        body = SoftBody("beam", shape, Material(self.young, poisson), mass, held, HOLD, case.fem())
         if not static_equilibrium(body, np.array([0.0, 0.0, -GRAVITY])).converged:
             return float("nan")
         tip = shape.region("tip")
@@ -95,13 +100,13 @@ class Bar:
 LONG, SHORT = Bar(0.10, 262e3), Bar(0.04, 66e3)
 
 
-def push_force(form: Form, nodes: int, poisson: float) -> float:
-    """[N] on the plate with the cup pressed down by DEPTH and come to rest, without friction."""
-    # as good as no air: its pressure would add to the force while the cup settles
+def push_force(case: ElementCase, nodes: int, poisson: float) -> float:
+    """[N] Force on the plate with the cup at rest, pushed by DEPTH, without friction."""
+    # almost no air, whose pressure would add to the force
     world = World(gravity=(0.0, 0.0, 0.0), friction=0.0, atmosphere=Atmosphere(pressure=1e-3))
     soft = world.add_soft(
-        cup(element=form.element, nodes=nodes), Material(4e6, poisson), 0.02,
-        name="cup", position=(0.0, 0.0, 0.5e-3), fem=form.fem(),
+        cup(element=case.element, nodes=nodes), Material(4e6, poisson), 0.02,
+        name="cup", position=(0.0, 0.0, 0.5e-3), fem=case.fem(),
     )  # fmt: skip
     world.add_rigid(box(0.06, 0.06, 0.03), 1.0, fixed=True)
     world.prescribe_motion(soft["top"], path([(0.0, 0.0), (0.4, -0.5e-3 - DEPTH)]))
@@ -110,17 +115,17 @@ def push_force(form: Form, nodes: int, poisson: float) -> float:
 
 
 def run(progress: Progress) -> Result:
-    """The tables; what is claimed of them decides `ok`."""
-    tick = Ticker(progress, (2 * len(FORMS) + len(DEFAULTS) + 1) * len(POISSON), "locking")
+    """The tables; the claims decide `ok`."""
+    tick = Ticker(progress, (2 * len(ELEMENT_CASES) + len(DEFAULTS) + 1) * len(POISSON), "locking")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # that is what is shown
-        found = CupResponse(
-            beam={f: _row(partial(LONG.sag, f, MESH), f, tick) for f in FORMS},
+        found = LockingResults(
+            beam={f: _row(partial(LONG.sag, f, MESH), f, tick) for f in ELEMENT_CASES},
             fine={f: _row(partial(LONG.sag, f, FINE), f, tick) for f in DEFAULTS},
             elastica=[LONG.elastica(n) for n in POISSON],
-            linear={n: LONG.sag(Form("iicr11"), FINER_LINEAR, n) for n in (0.45, 0.4999)},
+            linear={n: LONG.sag(ElementCase("iicr11"), FINER_LINEAR, n) for n in (0.45, 0.4999)},
             figure_9=_figure_9(),
-            push={f: _row(partial(push_force, f, CUP_NODES), f, tick) for f in FORMS},
+            push={f: _row(partial(push_force, f, CUP_NODES), f, tick) for f in ELEMENT_CASES},
             fine_push=_row(partial(push_force, DEFAULTS[0], FINE_CUP), DEFAULTS[0], tick),
         )
     claims = _claims(found)
@@ -142,13 +147,13 @@ def run(progress: Progress) -> Result:
             f"locking: push force of the cup at {1e3 * DEPTH:g} mm, about {CUP_NODES} nodes [N]",
             1.0, {**_labelled(found.push), **reference},
         ),
-        Table("locking: what is claimed", ("claim", "worst [%]", "allowed [%]", "holds"), claims),
+        Table("locking: claims", ("claim", "worst [%]", "allowed [%]", "holds"), claims),
         Table(
             "locking: the same bars on coarser or other meshes, not claimed",
             ("comparison", "worst [%]"), _not_claimed(found),
             (
-                "the meshes of the claims were chosen after looking; the solid's clamp also holds",
-                "the width of its section, which the beam ignores",
+                "the meshes of the claims were chosen after the results; the solid's clamp also",
+                "prevents lateral contraction, which beam theory ignores",
             ),
         ),
     )  # fmt: skip
@@ -157,26 +162,26 @@ def run(progress: Progress) -> Result:
 
 
 @dataclass(frozen=True)
-class CupResponse:
+class LockingResults:
     """All figures: rows over POISSON."""
 
-    beam: dict[Form, list[float]]  # [m]
-    fine: dict[Form, list[float]]  # [m] with the default elements, refined once
+    beam: dict[ElementCase, list[float]]  # [m]
+    fine: dict[ElementCase, list[float]]  # [m] with the default elements, refined once
     elastica: list[float]  # [m]
     linear: dict[float, float]  # [m] many linear tets, by nu
     figure_9: dict[str, float]  # [m]
-    push: dict[Form, list[float]]  # [N]
+    push: dict[ElementCase, list[float]]  # [N]
     fine_push: list[float]  # [N]
 
 
-def _labelled(rows: dict[Form, list[float]]) -> dict[str, list[float]]:
-    return {form.label: row for form, row in rows.items()}
+def _labelled(rows: dict[ElementCase, list[float]]) -> dict[str, list[float]]:
+    return {case.label: row for case, row in rows.items()}
 
 
-def _row(value: Callable[[float], float], form: Form, tick: Ticker) -> list[float]:
+def _row(value: Callable[[float], float], case: ElementCase, tick: Ticker) -> list[float]:
     out = []
     for poisson in POISSON:
-        out.append(value(poisson) if form.can(poisson) else float("nan"))
+        out.append(value(poisson) if case.can(poisson) else float("nan"))
         tick()
     return out
 
@@ -188,7 +193,9 @@ NINE = (("tet4", MANY), ("tet10", MESH), ("iicr21", MESH), ("tet4", MESH))
 def _figure_9() -> dict[str, float]:
     """[m]; nu = 0.25."""
     return {
-        _nine(element, divisions, mirrored): SHORT.sag(Form(element), divisions, 0.25, mirrored)
+        _nine(element, divisions, mirrored): SHORT.sag(
+            ElementCase(element), divisions, 0.25, mirrored
+        )
         for mirrored in (True, False)
         for element, divisions in NINE
     } | {"elastica with shear": SHORT.elastica(0.25)}
@@ -199,24 +206,24 @@ def _nine(element: str, divisions: tuple[int, int, int], mirrored: bool = True) 
     return f"{element}, {tets} tets, {'mirrored' if mirrored else 'parallel'} diagonals"
 
 
-def _default(rows: dict[Form, list[float]], kind: str, reference: list[float]) -> float:
+def _default(rows: dict[ElementCase, list[float]], kind: str, reference: list[float]) -> float:
     """Largest departure from a reference of what a mesh of that kind gets by default."""
     off = [0.0]
     for i, poisson in enumerate(POISSON):
-        form = Form(default_element([kind], poisson))
-        if form in rows and form.can(poisson):
-            off.append(rows[form][i] / reference[i] - 1.0)
+        case = ElementCase(default_element([kind], poisson))
+        if case in rows and case.can(poisson):
+            off.append(rows[case][i] / reference[i] - 1.0)
     return max(off, key=abs)
 
 
-def _quadratic(found: CupResponse, mirrored: bool) -> float:
+def _quadratic(found: LockingResults, mirrored: bool) -> float:
     """Worst of the quadratic meshes of figure 9, against many linear tets."""
     many = found.figure_9[_nine("tet4", MANY, mirrored)]
     off = [found.figure_9[_nine(e, MESH, mirrored)] / many - 1.0 for e in ("tet10", "iicr21")]
     return max(off, key=abs)
 
 
-def _not_claimed(found: CupResponse) -> tuple[tuple[Cell, ...], ...]:
+def _not_claimed(found: LockingResults) -> tuple[tuple[Cell, ...], ...]:
     rows = {
         "hexahedra by default, 32 cells: as the elastica": _default(
             found.beam, "hex20", found.elastica
@@ -229,16 +236,16 @@ def _not_claimed(found: CupResponse) -> tuple[tuple[Cell, ...], ...]:
     return tuple((text, 100.0 * x) for text, x in rows.items())
 
 
-def _claims(found: CupResponse) -> tuple[tuple[Cell, ...], ...]:
+def _claims(found: LockingResults) -> tuple[tuple[Cell, ...], ...]:
     stiff, at = POISSON.index(0.4999), POISSON.index(0.45)
-    true = found.fine[Form("iicr21")]
+    true = found.fine[ElementCase("iicr21")]
 
     def trend(element: str) -> float:
-        row = found.beam[Form(element)]
+        row = found.beam[ElementCase(element)]
         return row[stiff] / row[at] - 1.0
 
     hexes, tets, many = "hexahedra by default", "tetrahedra by default", "iicr11, 48 x 8 x 8 bricks"
-    iicr21 = found.beam[Form("iicr21")]
+    iicr21 = found.beam[ElementCase("iicr21")]
     claims: tuple[tuple[str, float, float], ...] = (
         ("iicr11: sag at nu = 0.4999 as at 0.45", trend("iicr11"), 0.05),
         ("iicr21: sag at nu = 0.4999 as at 0.45", trend("iicr21"), 0.05),
@@ -262,19 +269,19 @@ def _table(title: str, scale: float, rows: dict[str, list[float]]) -> Table:
     return Table(title, columns, cells)
 
 
-def _draw(found: CupResponse, path: Path) -> None:
+def _draw(found: LockingResults, path: Path) -> None:
     figure = new_figure(11.0, 5.0)
     left, right = figure.subplots(1, 2)
     place = np.arange(len(POISSON))
-    for form in FORMS:
-        # iicr10 is tet4 in other words: dashed, so that both are seen
-        style = "--" if form.element == "iicr10" else "-"
+    for case in ELEMENT_CASES:
+        # iicr10 equals tet4: dashed, so that both are visible
+        style = "--" if case.element == "iicr10" else "-"
         left.plot(
-            place, 1e3 * np.array(found.beam[form]), style, marker="o", ms=3, label=form.label
+            place, 1e3 * np.array(found.beam[case]), style, marker="o", ms=3, label=case.label
         )
-        right.semilogy(place, found.push[form], style, marker="o", ms=3)
+        right.semilogy(place, found.push[case], style, marker="o", ms=3)
     left.plot(place, 1e3 * np.array(found.elastica), "k--", label="elastica with shear")
-    left.plot(place, 1e3 * np.array(found.fine[Form("iicr21")]), "k:", label="refined")
+    left.plot(place, 1e3 * np.array(found.fine[ElementCase("iicr21")]), "k:", label="refined")
     right.semilogy(place, found.fine_push, "k:", label="refined")
     known = [POISSON.index(n) for n in CALCULIX]
     right.plot(known, list(CALCULIX.values()), "kx", label="CalculiX")

@@ -42,7 +42,7 @@ class MassLift:
     """How one case went."""
 
     time: Array  # [s]
-    force: Array  # [N] of all drives
+    force: Array  # [N] total reaction, upward
     height: Array  # [m] of the cube's centre over where it stood
     pressure: float | None  # [Pa] lowest in the end, None if it let go
     converged: bool
@@ -77,11 +77,11 @@ def run(progress: Progress) -> Result:
     table = Table(
         "masses: rigid cubes lifted by one cup or two (P figure 14)",
         (
-            "mass [kg]", "cups", "weight [N]", "paper", "ours", "peak pull [N]",
+            "mass [kg]", "cups", "weight [N]", "paper", "Limpet", "peak pull [N]",
             "pull at the end [N]", "pressure at the end [kPa]", "agrees", "converged",
         ),
         tuple(_row(case, result) for case, result in zip(CASES, lifts)),
-        ("The weight is that of cube and cups: what the drives carry when the cube hangs.",),
+        ("The weight is that of cube and cups: the total pull force when the cube hangs.",),
     )  # fmt: skip
     ok = all(r.lifted == c.lifts and r.converged for c, r in zip(CASES, lifts))
     return Result((table,), ok, {"masses.png": lambda path: _plot(lifts, path)})
@@ -109,7 +109,7 @@ def _plot(lifts: list[MassLift], path: Path) -> None:
     for case, result in zip(CASES, lifts):
         above.plot(result.time, result.force, lw=1.2, label=case.label)
         below.plot(result.time, 1e3 * result.height, lw=1.2)
-    above.set_ylabel("pull of all drives [N]")
+    above.set_ylabel("total pull force [N]")
     above.legend()
     below.set(xlabel="time [s]", ylabel="height of the cube [mm]")
     for axes in (above, below):

@@ -1,4 +1,4 @@
-"""C's cloth and jellies run to rest, and what they came to: figures for studies to compare."""
+"""Cloth and jellies of Vezzaro et al. 2015 (C) run to rest: results for the studies of C."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ import numpy as np
 from limpet.errors import DivergedError
 from limpet.particles.meshes import edge_lengths, grid_edges
 from limpet.particles.system import ParticleSolverSettings, ParticleSystem
-from limpet.scenes.draped import draped
-from limpet.scenes.jellies import serve
+from limpet.scenes.cloth import cloth_system
+from limpet.scenes.jellies import add_jellies
 
 Array = np.ndarray
 
 GRAVITY = 9.81  # [m/s^2]
-LATE = 0.25  # share of a run, its end, that counts as rest
+LATE = 0.25  # last part of a run that counts as rest
 RADIUS = 0.25  # [m] of the sphere
 
 
 @dataclass(frozen=True)
-class Served:
-    """What a run came to; NaN where it diverged."""
+class RestState:
+    """Results of a run; NaN if it diverged."""
 
-    stretch: float  # of inextensible edges, most on the way
+    stretch: float  # largest, of inextensible edges
     stretch_at_rest: float
-    penetration: float  # [m] of nodes, most on the way
+    penetration: float  # [m] largest, of nodes
     penetration_at_rest: float  # [m]
-    speed_at_rest: float  # [m/s] root mean square over the mass, most of late
-    gained: float  # [J] that kinetic and potential energy rose above what they had been, most
-    sunk: float  # [m] since the beginning: the cloth's centre, the bar
-    sweeps: float  # a step
-    ms: float  # a step, the median, of the thread
-    done: bool  # it did not diverge
+    speed_at_rest: float  # [m/s] mass-weighted root mean square, largest at rest
+    gained: float  # [J] largest rise of kinetic plus potential energy above its minimum
+    sunk: float  # [m] of the centre of the cloth, or of the bar
+    sweeps: float  # per step
+    ms: float  # median thread time per step
+    done: bool  # False: diverged
 
 
-FAILED = Served(*(float("nan"),) * 9, done=False)
+FAILED = RestState(*(float("nan"),) * 9, done=False)
 
 
 def energy(world: ParticleSystem) -> tuple[float, float]:
-    """[J] kinetic and potential, of all that moves, without what is elastic."""
+    """[J] Kinetic and potential energy of all movable bodies, without elastic energy."""
     kinetic = sum(b.kinetic_energy() for b in world.soft)
     potential = sum(float(b.node_mass @ b.x[:, 2]) for b in world.soft)
     for body in world.rigid:
@@ -52,9 +52,9 @@ def energy(world: ParticleSystem) -> tuple[float, float]:
     return kinetic, GRAVITY * potential
 
 
-def cloth(settings: ParticleSolverSettings, divisions: int, seconds: float) -> Served:
+def cloth(settings: ParticleSolverSettings, divisions: int, seconds: float) -> RestState:
     """A cloth dropped on the sphere."""
-    world = draped(divisions, radius=RADIUS, settings=settings)
+    world = cloth_system(divisions, radius=RADIUS, settings=settings)
     (sheet,) = world.soft
     edges = grid_edges(sheet.mesh, (divisions, divisions))
 
@@ -69,10 +69,10 @@ def jelly(
     divisions: tuple[int, int],
     seconds: float,
     bar_mass: float = 2.7,
-) -> Served:
+) -> RestState:
     """Four jellies under a bar, on a dish."""
     world = ParticleSystem(settings=settings)
-    serve(world, divisions, bar_mass=bar_mass)
+    add_jellies(world, divisions, bar_mass=bar_mass)
     dish, bar = (next(b for b in world.rigid if b.name == name) for name in ("dish", "bar"))
 
     def deepest() -> float:
@@ -88,11 +88,11 @@ def jelly(
 def _run(
     world: ParticleSystem, seconds: float, edges: list[Array], deepest: Callable[[], float],
     height: Callable[[], float],
-) -> Served:  # fmt: skip
+) -> RestState:  # fmt: skip
     world.clock = thread_time
     start, rest = height(), [edge_lengths(b.mesh.points, e) for b, e in zip(world.soft, edges)]
     mass = sum(b.mass for b in world.bodies if b.movable)
-    seen, sweeps, ms, least = [], [], [], np.inf
+    samples, sweeps, ms, least = [], [], [], np.inf
     try:
         for report in world.run(seconds):
             kinetic, potential = energy(world)
@@ -102,14 +102,14 @@ def _run(
                 for b, e, r in zip(world.soft, edges, rest)
             )
             speed = np.sqrt(2.0 * kinetic / mass)
-            seen.append((stretch, deepest(), speed, kinetic + potential - least))
+            samples.append((stretch, deepest(), speed, kinetic + potential - least))
             sweeps.append(report.sweeps)
             ms.append(1e3 * sum(report.phases.values()))
     except DivergedError:
         return FAILED
-    on_the_way, late = np.array(seen), max(1, round(LATE * len(seen)))
-    most, rest_most = on_the_way.max(axis=0), on_the_way[-late:].max(axis=0)
-    return Served(
+    history, late = np.array(samples), max(1, round(LATE * len(samples)))
+    most, rest_most = history.max(axis=0), history[-late:].max(axis=0)
+    return RestState(
         float(most[0]), float(rest_most[0]), float(most[1]), float(rest_most[1]),
         float(rest_most[2]), float(most[3]), start - height(), float(np.mean(sweeps)),
         float(np.median(ms)), True,

@@ -1,4 +1,4 @@
-"""The peak force is a property of the cup: it must not follow solver, sealing distance or frame."""
+"""The peak force must not depend on solver, sealing distance or reference frame."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Variation:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """What one run gives."""
+class PullCurve:
+    """Result of one run."""
 
     time: Array
     force: Array  # [N]
@@ -68,19 +68,19 @@ def _refined(element: str | None) -> dict[str, object]:
     return {"sectors": 32, "segments": 22} if element == "tet4" else {"sectors": 20, "segments": 10}
 
 
-def pull(scene: Scene, settings: Settings) -> Curve:
-    """Run a scene and keep the drive's pull against gravity."""
+def pull(scene: Scene, settings: Settings) -> PullCurve:
+    """Run a scene and return the reaction force against gravity."""
     simulation = Simulation(scene.world, h=scene.h, settings=settings)
     up = -scene.world.gravity / np.linalg.norm(scene.world.gravity)
     reports = list(simulation.run(scene.duration))
     force = np.array([sum(w[:3] @ up for w in r.reactions.values()) for r in reports])
-    return Curve(np.array([r.time for r in reports]), force, all(r.converged for r in reports))
+    return PullCurve(np.array([r.time for r in reports]), force, all(r.converged for r in reports))
 
 
 def run(progress: Progress) -> Result:
-    """Every case after the reference."""
+    """Run the reference and all variations."""
     todo = cases()
-    curves: list[Curve] = []
+    curves: list[PullCurve] = []
     for i, case in enumerate(todo):
         progress(i, len(todo), f"robustness: {case.group}, {case.label}")
         curves.append(pull(load("ground", case.parameters), case.settings))
@@ -101,20 +101,20 @@ def run(progress: Progress) -> Result:
         )
     table = Table(
         "robustness: peak pull force of the ground scene",
-        ("what varies", "case", "peak [N]", "off [%]", "allowed [%]", "holds", "converged"),
+        ("what varies", "case", "peak [N]", "deviation [%]", "allowed [%]", "holds", "converged"),
         tuple(rows),
     )
     ok = all(bool(row[5]) and bool(row[6]) for row in rows)
     return Result((table,), ok, {"robustness.png": lambda path: _plot(todo, curves, path)})
 
 
-def _plot(todo: list[Variation], curves: list[Curve], path: Path) -> None:
+def _plot(todo: list[Variation], curves: list[PullCurve], path: Path) -> None:
     figure = new_figure(9.0, 5.0)
     axes = figure.subplots()
     for case, curve in zip(todo, curves):
         axes.plot(curve.time, curve.force, lw=1, label=f"{case.group}: {case.label}")
     axes.set_xlabel("time [s]")
-    axes.set_ylabel("pull of the drive [N]")
+    axes.set_ylabel("pull force [N]")
     axes.legend(fontsize=7)
     axes.grid(alpha=0.3)
     figure.savefig(path, dpi=130)

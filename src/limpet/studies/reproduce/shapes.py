@@ -58,7 +58,7 @@ def run(progress: Progress) -> Result:
     table = Table(
         "shapes: cups that empty their cavity by deforming their top lift 190 g (P figure 12)",
         (
-            "cup", "paper", "ours", "push [N]", "air driven out [%]", "weight [N]",
+            "cup", "paper", "Limpet", "push [N]", "air driven out [%]", "weight [N]",
             "pull at the end [N]", "pressure at the end [kPa]", "converged",
         ),
         tuple(_row(shape, result) for shape, result in lifts.items()),
@@ -89,7 +89,7 @@ def _plot(lifts: dict[str, ShapeLift], path: Path) -> None:
         above.plot(result.time, result.force, lw=1.2, label=shape)
         below.plot(result.time, 1e-3 * result.pressure, lw=1.2)
     above.axhline(WEIGHT, color="0.6", lw=0.8, ls="--", label="cube and cup")
-    above.set_ylabel("pull of the drive [N]")
+    above.set_ylabel("pull force [N]")
     above.legend()
     below.set(xlabel="time [s]", ylabel="pressure in the cavity [kPa]")
     for axes in (above, below):

@@ -50,7 +50,7 @@ def run(progress: Progress) -> Result:
         Table(
             "spine: sag of its middle [mm]", ("element", *(f"nu = {n:g}" for n in POISSON)), rows
         ),
-        Table("spine: what is claimed", ("claim", "[%]", "holds"), tuple(claims)),
+        Table("spine: claims", ("claim", "[%]", "holds"), tuple(claims)),
     )
     ok = all(bool(c[-1]) for c in claims)
     return Result(tables, ok, {"spine.png": partial(_draw, skins)})

@@ -1,7 +1,7 @@
-"""Two sweeps, as C has them, and sweeps to a tolerance: the same cloth and jellies, what changes.
+"""Two sweeps, as in Vezzaro et al. 2015 (C), against sweeps to a tolerance, on cloth and jellies.
 
-C tunes the number of sweeps by eye, "more interactive or more accurate". Here both ends are run,
-with the scenes as they are set up between them, and judged at the accurate end.
+C tunes the number of sweeps by eye, "more interactive or more accurate". Both ends and the settings
+of the scenes are run; the claims are about the accurate end.
 """
 
 from __future__ import annotations
@@ -16,30 +16,33 @@ import numpy as np
 from limpet.particles.system import ParticleSolverSettings
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
-from limpet.scenes import draped, jellies
-from limpet.studies.reproduce.rest_states import Served, cloth, jelly
+from limpet.scenes import cloth as cloth_scene
+from limpet.scenes import jellies
+from limpet.studies.reproduce.rest_states import RestState, cloth, jelly
 
 DIVISIONS, CLOTH_SECONDS = 20, 4.0
 JELLY, JELLY_SECONDS = (4, 5), 2.0
-MOST = 300  # sweeps
+MAX_SWEEPS = 300
 TOLERANCES = (1e-2, 1e-3, 1e-4)  # [m/s]
-STRETCH, DEEP = 1e-3, 1e-5  # at rest, that the finest tolerance may leave: of a length, [m]
+STRETCH, DEEP = 1e-3, 1e-5  # limits at rest with the finest tolerance: relative, [m]
 
 
 @dataclass(frozen=True)
-class Way:
-    """A scene, how it was swept, and what it came to."""
+class SweepRun:
+    """A scene, its sweeps, and the resulting rest state."""
 
     scene: str
     sweeps: str
-    told: Served
+    state: RestState
 
 
-def ways(settings: ParticleSolverSettings, solves: int) -> dict[str, ParticleSolverSettings]:
-    """The plans from C's to the finest; `solves` a step with C's."""
+def sweep_settings(
+    settings: ParticleSolverSettings, solves: int
+) -> dict[str, ParticleSolverSettings]:
+    """Solver settings from C's to the finest; `solves` per step with C's."""
     two = ParticleSolverSettings(sweeps=2, rigid_sweeps=2, substeps=solves, max_substeps=solves)
     fine = {
-        f"to {1e3 * t:g} mm/s": replace(settings, sweeps=MOST, max_sweeps=0, tolerance=t)
+        f"to {1e3 * t:g} mm/s": replace(settings, sweeps=MAX_SWEEPS, max_sweeps=0, tolerance=t)
         for t in TOLERANCES
     }
     return {"two, C's": two, "as set up": settings, **fine}
@@ -50,83 +53,83 @@ def scenes(
     cells: tuple[int, int] = JELLY,
     seconds: tuple[float, float] = (CLOTH_SECONDS, JELLY_SECONDS),
 ) -> dict[
-    str, tuple[Callable[[ParticleSolverSettings], Served], dict[str, ParticleSolverSettings]]
+    str, tuple[Callable[[ParticleSolverSettings], RestState], dict[str, ParticleSolverSettings]]
 ]:
-    """How each scene is run, and by which plans."""
+    """The run of each scene and its solver settings."""
+    run_cloth = partial(cloth, divisions=divisions, seconds=seconds[0])
+    run_jelly = partial(jelly, divisions=cells, seconds=seconds[1])
     return {
-        "cloth": (
-            partial(cloth, divisions=divisions, seconds=seconds[0]), ways(draped.PLAN, 1)
-        ),
-        "jelly": (partial(jelly, divisions=cells, seconds=seconds[1]), ways(jellies.PLAN, 3)),
-    }  # fmt: skip
+        "cloth": (run_cloth, sweep_settings(cloth_scene.SOLVER_SETTINGS, 1)),
+        "jelly": (run_jelly, sweep_settings(jellies.SOLVER_SETTINGS, 3)),
+    }
 
 
 def run(progress: Progress) -> Result:
-    """Both scenes by all plans."""
+    """Run both scenes with all settings."""
     chosen = scenes()
-    tick = Ticker(progress, sum(len(plans) for _, plans in chosen.values()), "sweeps-c")
+    tick = Ticker(progress, sum(len(variants) for _, variants in chosen.values()), "sweeps-c")
     found = []
-    for scene, (serve, plans) in chosen.items():
-        for label, settings in plans.items():
-            found.append(Way(scene, label, serve(settings)))
+    for scene, (simulate, variants) in chosen.items():
+        for label, settings in variants.items():
+            found.append(SweepRun(scene, label, simulate(settings)))
             tick()
     return judge(found)
 
 
-def judge(found: list[Way]) -> Result:
-    """The table, and what is claimed of the finest sweeps of each scene."""
+def judge(found: list[SweepRun]) -> Result:
+    """The table, and the claims about the finest tolerance of each scene."""
     table = Table(
         "C 5: two sweeps, and sweeps to a tolerance",
         (
-            "scene", "sweeps", "a step", "stretch, most [%]", "stretch at rest [%]",
-            "penetration at rest [mm]", "sunk [mm]", "speed at rest [mm/s]", "ms a step",
+            "scene", "sweeps", "a step", "largest stretch [%]", "stretch at rest [%]",
+            "penetration at rest [mm]", "sunk [mm]", "speed at rest [mm/s]", "ms per step",
         ),
         tuple(
             (
-                w.scene, w.sweeps, w.told.sweeps, 100.0 * w.told.stretch,
-                100.0 * w.told.stretch_at_rest, 1e3 * w.told.penetration_at_rest,
-                1e3 * w.told.sunk, 1e3 * w.told.speed_at_rest, w.told.ms,
+                w.scene, w.sweeps, w.state.sweeps, 100.0 * w.state.stretch,
+                100.0 * w.state.stretch_at_rest, 1e3 * w.state.penetration_at_rest,
+                1e3 * w.state.sunk, 1e3 * w.state.speed_at_rest, w.state.ms,
             )
             for w in found
         ),
         (
             'C: two sweeps; "by tuning the iteration number, the simulation can be made more '
             'interactive or more accurate"; no figures',
-            f"a tolerance ends the sweeps when no row changes a velocity by more, {MOST} at most; "
-            "at rest: the most over the last quarter of the run",
-            "C's two: 2 rigid sweeps besides, the threads still solved whole; one solve a step of "
+            f"a tolerance ends the sweeps if no velocity changes by more, {MAX_SWEEPS} at most; "
+            "at rest: the maximum over the last quarter of the run",
+            "C's two: 2 rigid sweeps in addition, chains solved directly; one solve per step of "
             "the cloth, three of the jellies, which those of C's size need to be stable",
             "sunk: the cloth's centre; the bar, which began 2 mm above the jellies",
-            "times are reported, never judged",
+            "times are reported, not judged",
         ),
     )  # fmt: skip
     finest = [[w for w in found if w.scene == scene][-1] for scene in {w.scene: 0 for w in found}]
     claims = (
-        ("finest: stretch at rest", max(w.told.stretch_at_rest for w in finest), STRETCH),
-        ("finest: penetration at rest [m]", max(w.told.penetration_at_rest for w in finest), DEEP),
+        ("finest: stretch at rest", max(w.state.stretch_at_rest for w in finest), STRETCH),
+        ("finest: penetration at rest [m]", max(w.state.penetration_at_rest for w in finest), DEEP),
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple((*c, bool(c[1] <= c[2])) for c in claims)
-    claimed = Table("what is claimed", ("claim", "worst", "allowed", "holds"), rows)
-    ok = all(w.told.done for w in found) and all(worst <= most for _, worst, most in claims)
+    claimed = Table("claims", ("claim", "worst", "allowed", "holds"), rows)
+    ok = all(w.state.done for w in found) and all(worst <= most for _, worst, most in claims)
     return Result((table, claimed), ok, {"sweeps-c.png": partial(_draw, found)})
 
 
-def _draw(found: list[Way], path: Path) -> None:
+def _draw(found: list[SweepRun], path: Path) -> None:
     figure = new_figure(10.0, 4.0)
     names = {"cloth": ("o-", "#1f5fa8"), "jelly": ("s-", "#b8431f")}
     panels = (
         ("stretch at rest [%]", lambda t: 100.0 * t.stretch_at_rest, "log"),
         ("sunk [mm], from the finest", lambda t: 1e3 * t.sunk, "linear"),
-        ("ms a step", lambda t: t.ms, "log"),
+        ("ms per step", lambda t: t.ms, "log"),
     )
     for column, (label, value, scale) in enumerate(panels, 1):
         axis = figure.add_subplot(1, len(panels), column)
         for scene, (style, colour) in names.items():
-            told = [w.told for w in found if w.scene == scene]
-            y = np.array([value(t) for t in told])
+            state = [w.state for w in found if w.scene == scene]
+            y = np.array([value(t) for t in state])
             y = y - y[-1] if scale == "linear" else y
-            axis.plot([t.sweeps for t in told], y, style, color=colour, ms=4, label=scene)
-        axis.set(xscale="log", yscale=scale, xlabel="sweeps a step", ylabel=label)
+            axis.plot([t.sweeps for t in state], y, style, color=colour, ms=4, label=scene)
+        axis.set(xscale="log", yscale=scale, xlabel="sweeps per step", ylabel=label)
         axis.grid(alpha=0.25)
         axis.legend(fontsize=8)
     figure.savefig(path, dpi=120)

@@ -54,7 +54,7 @@ MEASURED = {  # radius [mm]: wet, dry, P's simulation [N]
 
 @dataclass(frozen=True)
 class Trial:
-    """One pull, and how it is computed."""
+    """One pull-off test and its numerical settings."""
 
     radius: float = 50e-3  # [m] of the cylinder
     beyond: float = -1e-3  # [m] the stem goes on down after the middle of the dome would touch
@@ -75,11 +75,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class CylinderPull:
-    """What became of it."""
+    """Result of a pull-off test."""
 
     trial: Trial
     time: Array  # [s] from the start of the pull
-    force: Array  # (steps,) [N] on the drive, upward
+    force: Array  # (steps,) [N] reaction, upward
     push: float  # [N] most, on the way down
     pressed_gap: float | None  # [m] of the seal, at the end of the hold; None: not sealed
     pressed_volume: float  # [m^3] trapped at the end of the hold, in all cavities
@@ -152,7 +152,7 @@ COARSE = replace(FAST, sectors=24, segments=4)
 FINE = replace(FAST, sectors=36)
 TIGHT = 20e-3  # [m]
 
-# What is refined, and from what; the last of each kind must change little.
+# Refinements; the last one of each kind must change the force little.
 MESHES = (("mesh 24 x 4 to 28 x 5", COARSE, FAST), ("mesh 28 x 5 to 36 x 5", FAST, FINE))
 STEPS = (("h = 20 to 10 ms", FAST, BASE), ("h = 10 to 5 ms", BASE, replace(BASE, h=0.005)))
 SPEED = ("pulled at 5 to 2.5 mm/s", FAST, replace(FAST, speed=2.5e-3))
@@ -181,7 +181,7 @@ OTHERS: tuple[tuple[str, Trial], ...] = (
         FAST, beyond=0.0, cup=replace(CUP, hub_thickness=1.4e-3, lip_thickness=1.3e-3))),
 )  # fmt: skip
 
-# One thing at a time, from the first trial of the same radius.
+# One parameter at a time, from the first trial of the same radius.
 VARIED: tuple[tuple[str, Trial], ...] = tuple(
     (case, replace(trial, radius=radius))
     for radius in ENDS
@@ -191,8 +191,8 @@ VARIED: tuple[tuple[str, Trial], ...] = tuple(
         ("push 0.5 mm beyond", replace(FAST, beyond=0.5e-3)),
         ("mu = 0.2", replace(FAST, friction=0.2)),
         ("mu = 1", replace(FAST, friction=1.0)),
-        ("ring middle", replace(FAST, seal_boundary=SealBoundary.MIDDLE)),
-        ("ring inner", replace(FAST, seal_boundary=SealBoundary.INNER)),
+        ("seal boundary: middle", replace(FAST, seal_boundary=SealBoundary.MIDDLE)),
+        ("seal boundary: inner", replace(FAST, seal_boundary=SealBoundary.INNER)),
         ("sealing distance 100 um", replace(FAST, sealing_distance=1e-4)),
         ("0.1 mm beside the highest line", replace(FAST, off=1e-4)),
         ("0.5 mm beside the highest line", replace(FAST, off=5e-4)),
@@ -240,9 +240,9 @@ def _beside(main: dict[float, CylinderPull]) -> Table:
             )
         )  # fmt: skip
     columns = (
-        "radius [mm]", "wet [N]", "dry [N]", "P's simulation [N]", "ours [N]",
-        "off wet [%]", "off dry [%]", "off P's [%]", "push [N]", "air pressed to [mm3]",
-        "seal gap [um]", "pressure at peak [kPa]", "steps not solved",
+        "radius [mm]", "wet [N]", "dry [N]", "P's simulation [N]", "Limpet [N]",
+        "from wet [%]", "from dry [%]", "from P's [%]", "push [N]", "air pressed to [mm3]",
+        "seal gap [um]", "pressure at peak [kPa]", "steps not converged",
     )  # fmt: skip
     t = BASE
     return Table(
@@ -253,8 +253,8 @@ def _beside(main: dict[float, CylinderPull]) -> Table:
             "Push and profile 'neoprene': fitted to the dry force at 50 mm; of several that fit, "
             "one that also holds at 20 mm, so that 20 mm is not predicted. 31.5 and 25 mm are.",
             f"Pressed till the dome's middle is {-1e3 * t.beyond:g} mm from touching; "
-            f"mu = {t.friction:g}; ring {t.seal_boundary}; pulled at {1e3 * t.speed:g} mm/s; "
-            f"mesh {t.mesh}, h = {1e3 * t.h:g} ms; "
+            f"mu = {t.friction:g}; seal boundary {t.seal_boundary}; "
+            f"pulled at {1e3 * t.speed:g} mm/s; mesh {t.mesh}, h = {1e3 * t.h:g} ms; "
             f"sealing distance {1e6 * t.sealing_distance:g} um, tube facets at {TURN:g} rad.",
         ),
     )
@@ -309,7 +309,7 @@ def _draw(main: dict[float, CylinderPull], path: Path) -> None:
         pulled = p.time > 0.0
         lift = 1e3 * p.trial.speed * p.time[pulled]
         right.plot(lift, p.force[pulled], lw=1.3, label=f"radius {radius:g} mm")
-    right.set(xlabel="stem raised by [mm]", ylabel="pull of the drive [N]")
+    right.set(xlabel="stem raised by [mm]", ylabel="pull force [N]")
     for axis in (left, right):
         axis.grid(alpha=0.25)
         axis.legend(fontsize=8)

@@ -1,4 +1,4 @@
-"""A scene run for its curves: the rows of history.csv and their summary, kept in memory."""
+"""Run a scene in memory: the rows of history.csv and their summary."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Trace:
-    """What one run gives."""
+    """Result of one run."""
 
     rows: list[Row]
     summary: Summary
-    seconds: float  # [s] that it took
+    seconds: float  # [s] run time
 
     def __getitem__(self, name: str) -> Array:
-        """A column over the steps; nan where there is nothing, as pressure without a cavity."""
+        """A column over the steps; NaN where there is no value."""
         return column(self.rows, name)
 
     @property
@@ -39,7 +39,7 @@ def trace(
     on_step: Callable[[float], None] = lambda share: None,
     settings: Settings | None = None,
 ) -> Trace:
-    """Run a scene to its end; `on_step` is told the share that is done."""
+    """Run a scene to its end; `on_step` gets the completed fraction."""
     simulation = (
         Simulation(scene.world, h=scene.h, settings=settings) if settings else scene.simulation()
     )

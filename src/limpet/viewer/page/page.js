@@ -1,11 +1,11 @@
-// The page: one for a running simulation and for a film; only the source differs.
+// The page of a running simulation or of a replay; only the source of the frames differs.
 
 import { Parameters, liveFields } from "limpet/panel";
 import { Plot, digits, gradient, nice, pretty } from "limpet/plots";
 import { View } from "limpet/view";
 
 const $ = (id) => document.getElementById(id);
-const PLOTS = [["pressure", "pressure P", "Pa"], ["volume", "volume V", "m^3"], ["air", "air n", "mol"], ["drive_force", "force of the drive", "N"]];
+const PLOTS = [["pressure", "pressure P", "Pa"], ["volume", "volume V", "m^3"], ["air", "air n", "mol"], ["reaction", "reaction force", "N"]];
 const CAMERAS = ["oblique", "front", "side", "top", "below"];
 
 class Page {
@@ -14,8 +14,8 @@ class Page {
     this.ranges = {};
     this.frames = 0; // shown so far
     document.body.classList.add(source.kind);
-    this.wish = new URLSearchParams(location.hash.slice(1)); // #still&frame=12&colour=gap: for a picture
-    if (this.wish.has("still")) document.body.classList.add("still");
+    this.options = new URLSearchParams(location.hash.slice(1)); // #image&frame=12&colour=gap, for rendering
+    if (this.options.has("image")) document.body.classList.add("image");
     this.view = new View($("stage"));
     this.plots = PLOTS.map(([key, title, unit]) => [key, new Plot($("plots"), title, unit)]);
     this.parameters = new Parameters($("parameters"), (command) => this.send(command));
@@ -48,7 +48,7 @@ class Page {
     for (const name of CAMERAS) {
       const button = document.createElement("button");
       button.textContent = name;
-      button.onclick = () => this.view.look(name);
+      button.onclick = () => this.view.setCamera(name);
       $("cameras").append(button);
     }
     addEventListener("keydown", (event) => {
@@ -73,10 +73,10 @@ class Page {
     }, { capture: true });
     canvas.addEventListener("pointermove", (event) => {
       if (!this.pulling) return;
-      const way = this.view.dragged(event), strength = 100 * Number($("pull").value);
-      const force = way.map((x) => x * strength), { body, vertex } = this.view.held;
-      this.view.showPull(way);
-      this.say(`pulling ${body} with ${pretty(Math.hypot(...force), "N")}`);
+      const offset = this.view.dragged(event), stiffness = 100 * Number($("pull").value);
+      const force = offset.map((x) => x * stiffness), { body, vertex } = this.view.held;
+      this.view.showPull(offset);
+      this.showMessage(`pulling ${body} with ${pretty(Math.hypot(...force), "N")}`);
       this.send({ do: "pull", body, vertex, force });
     });
     const end = () => {
@@ -85,7 +85,7 @@ class Page {
       const { body, vertex } = this.view.held;
       this.send({ do: "pull", body, vertex, force: [0, 0, 0] });
       this.view.showPull(null);
-      this.say("");
+      this.showMessage("");
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);
@@ -96,7 +96,7 @@ class Page {
     this.send({ do: "colour", name });
   }
 
-  // Of a film: resolves when the frame is drawn.
+  // Of a replay: resolves when the frame is drawn.
   showFrame(index) {
     this.send({ do: "seek", index });
     return new Promise((done) => this.view.invalidate(done));
@@ -117,7 +117,7 @@ class Page {
     document.title = `${header.scene} · Limpet`;
     $("scene").textContent = header.scene;
     $("summary").textContent = header.summary;
-    const chosen = this.colour || this.wish.get("colour") || header.colour;
+    const chosen = this.colour || this.options.get("colour") || header.colour;
     $("colour").replaceChildren(...header.colours.map((c) => Object.assign(document.createElement("option"), { value: c.name, textContent: c.title, title: c.note, selected: c.name === chosen })));
     this.colour = chosen;
     this.view.setHeader(header);
@@ -128,7 +128,7 @@ class Page {
     if (header.frames) {
       $("time").max = header.frames - 1;
       this.source.colour = chosen;
-      this.source.at = Number(this.wish.get("frame") || 0);
+      this.source.at = Number(this.options.get("frame") || 0);
     }
     if (header.whole) {
       $("cut").value = "none";
@@ -145,7 +145,7 @@ class Page {
     $("patch-bar").style.background = gradient("heat", false);
     $("air-low").textContent = "0";
     $("air-high").textContent = pretty(header.ambient, "Pa", 4);
-    this.say("");
+    this.showMessage("");
   }
 
   onframe(frame, done) {
@@ -157,22 +157,22 @@ class Page {
     this.view.invalidate(done);
   }
 
-  // The range of a colour grows with what has been seen, to a round number.
+  // Range of a colour: grows with the values so far, to a round number.
   range() {
     const { colour } = this.frame, known = this.ranges[colour];
     if (this.header.ranges || colour === "gap") return known;
-    let most = this.header.colours.find((c) => c.name === colour).least;
-    for (const value of this.frame.values) if (value > most) most = value;
-    if (!known || most > known[1]) this.ranges[colour] = [0, nice(most)];
+    let largest = this.header.colours.find((c) => c.name === colour).least;
+    for (const value of this.frame.values) if (value > largest) largest = value;
+    if (!known || largest > known[1]) this.ranges[colour] = [0, nice(largest)];
     return this.ranges[colour];
   }
 
-  // Of contact surfaces: of the film, or growing with what has been seen.
+  // Range of the contact surfaces: that of the recording, or growing with the values so far.
   patchRange() {
     if (this.header.patch_range) return this.header.patch_range;
-    let most = this.header.least_patch;
-    for (const value of this.frame.patch.pressure) if (value > most) most = value;
-    if (!this.ranges.patch || most > this.ranges.patch[1]) this.ranges.patch = [0, nice(most)];
+    let largest = this.header.least_patch;
+    for (const value of this.frame.patch.pressure) if (value > largest) largest = value;
+    if (!this.ranges.patch || largest > this.ranges.patch[1]) this.ranges.patch = [0, nice(largest)];
     return this.ranges.patch;
   }
 
@@ -189,7 +189,7 @@ class Page {
     $("patch-legend").hidden = !frame.patch.pressure.length || !this.view.shown.patches;
     $("patch-high").textContent = pretty(patchRange[1], "Pa");
     $("arrow-note").hidden = !frame.contactPoints.length || !this.view.shown.arrows;
-    $("arrow-note").textContent = `longest arrow ${pretty(this.view.largestForce, "N")}`;
+    $("arrow-note").textContent = `longest arrow ${pretty(this.view.arrows.largestForce, "N")}`;
     $("play").textContent = frame.playing ? "Pause" : "Play";
     if (frame.index !== undefined) $("time").value = frame.index;
     const lines = [
@@ -203,21 +203,21 @@ class Page {
       Object.assign(document.createElement("dd"), { textContent: value }),
     ]));
     this.drawPlots();
-    document.body.dataset.step = frame.step; // what a test or a film maker waits for
+    document.body.dataset.step = frame.step; // for tests and rendering
     document.body.dataset.frames = this.frames;
     document.body.dataset.state = frame.playing ? "playing" : frame.ended ? "ended" : "paused";
   }
 
   drawPlots() {
-    if (!this.frame || document.body.classList.contains("still")) return;
+    if (!this.frame || document.body.classList.contains("image")) return;
     for (const [, plot] of this.plots) plot.draw(this.header.duration, this.frame.time);
   }
 
   onmessage({ type, text }) {
-    this.say(text, type !== "status");
+    this.showMessage(text, type !== "status");
   }
 
-  say(text, alarm = false) {
+  showMessage(text, alarm = false) {
     $("message").hidden = !text;
     $("message").textContent = text;
     $("message").classList.toggle("alarm", alarm);
@@ -226,7 +226,7 @@ class Page {
 
 export function start(source) {
   const page = new Page(source);
-  window.limpet = page; // for tests and for films
+  window.limpet = page; // for tests and rendering
   source.open?.();
   return page;
 }

@@ -1,4 +1,4 @@
-// The fields of the side panel: sliders with units for parameters, and what is changed while it runs.
+// The fields of the side panel: parameters of the scene, and those that can change during a run.
 
 import { digits } from "limpet/plots";
 
@@ -8,7 +8,7 @@ const tag = (name, props = {}, ...children) => {
   return element;
 };
 
-// A slider with a number beside it. onchange(value in SI) when the user lets go.
+// A slider with a number field. onchange(value in SI) is called when the user releases it.
 function number(entry, onchange) {
   const { size = 1, range, whole } = entry, shown = entry.value / size;
   const step = whole ? 1 : "any";
@@ -49,44 +49,44 @@ export function liveFields(parent, entries, send) {
   parent.replaceChildren(...entries.map((entry) => number(entry, (value) => send({ do: "live", name: entry.name, value }))));
 }
 
-// The form of the scene's parameters. It keeps what differs from the scene's own across restarts.
+// The form of the scene's parameters. It keeps the changed values across restarts.
 export class Parameters {
   constructor(form, send) {
     this.form = form;
     this.send = send;
-    this.chosen = {}; // what the running simulation was built with
-    this.asked = {}; // what stands in the form
+    this.applied = {}; // values of the running simulation
+    this.edited = {}; // values in the form
   }
 
   show(entries) {
-    this.chosen = { ...this.asked };
+    this.applied = { ...this.edited };
     const rows = entries.map((entry) => {
       const changed = (value) => {
-        if (value === "" || Number.isNaN(value)) delete this.asked[entry.name];
-        else this.asked[entry.name] = value;
+        if (value === "" || Number.isNaN(value)) delete this.edited[entry.name];
+        else this.edited[entry.name] = value;
         row.classList.toggle("changed", value !== entry.value);
         this.refresh();
       };
       const row = entry.kind === "number" ? number(entry, changed) : other(entry, changed);
       return row;
     });
-    this.apply = tag("button", { type: "submit", className: "main", textContent: "Restart with these" });
+    this.apply = tag("button", { type: "submit", className: "main", textContent: "Apply and restart" });
     const back = tag("button", { type: "button", textContent: "Defaults" });
     back.onclick = () => this.restart({});
     this.form.replaceChildren(...rows, tag("div", { className: "apply" }, this.apply, back));
     this.form.onsubmit = (event) => {
       event.preventDefault();
-      this.restart(this.asked);
+      this.restart(this.edited);
     };
     this.refresh();
   }
 
   restart(values) {
-    this.asked = { ...values };
-    this.send({ do: "parameters", values: this.asked });
+    this.edited = { ...values };
+    this.send({ do: "parameters", values: this.edited });
   }
 
   refresh() {
-    this.apply.disabled = JSON.stringify(this.asked) === JSON.stringify(this.chosen);
+    this.apply.disabled = JSON.stringify(this.edited) === JSON.stringify(this.applied);
   }
 }

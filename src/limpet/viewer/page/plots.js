@@ -1,4 +1,4 @@
-// Numbers with units that read well, colour maps, and small line plots on a canvas.
+// Formatting of numbers with units, colour maps, and small line plots on a canvas.
 
 const SCALES = {
   Pa: [["MPa", 1e6], ["kPa", 1e3], ["Pa", 1]],
@@ -28,7 +28,7 @@ export function pretty(value, unit, count = 3) {
   return `${digits(value / factor, count)} ${value ? name : unit.replace("^3", "³")}`;
 }
 
-// The next of 1, 2, 5, 10, ... from value up.
+// The next round number: 1, 2, 3, 4, 5, 6, 8 or 10 times a power of ten.
 export function nice(value) {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value) + 1e-9);
@@ -50,7 +50,7 @@ const linear = (byte) => {
   return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 };
 
-// 256 colours (r, g, b), linear as three.js wants them.
+// 256 colours (r, g, b) in linear space, as three.js expects.
 function table(stops) {
   const out = new Float32Array(256 * 3);
   for (let i = 0; i < 256; i++) out.set(mix(stops, i / 255).map(linear), 3 * i);
@@ -64,7 +64,7 @@ export const gradient = (which, reversed) => {
 };
 export const linearColour = (hex) => mix([hex, hex], 0).map(linear);
 
-// One quantity over time.
+// A plot of one quantity over time.
 export class Plot {
   constructor(parent, title, unit) {
     this.title = title;

@@ -1,4 +1,4 @@
-// Two sources of frames with one face: a running simulation, and a film in the page itself.
+// Two sources of frames with the same interface: a running simulation, and an embedded recording.
 //   source.onheader(header), source.onframe(frame, done), source.onmessage({type, text})
 //   source.send({do: "play"}), ...; see docs/viewer.md
 
@@ -45,13 +45,13 @@ export class LiveSource {
     this.socket = new WebSocket(address);
     this.socket.binaryType = "arraybuffer";
     this.received = 0;
-    this.socket.onmessage = ({ data }) => this.hear(data);
+    this.socket.onmessage = ({ data }) => this.receive(data);
     this.socket.onclose = ({ reason }) => {
-      if (!this.refused) this.onmessage({ type: "closed", text: `the connection is closed${reason ? `: ${reason}` : ""}` });
+      if (!this.refused) this.onmessage({ type: "closed", text: `the connection was closed${reason ? `: ${reason}` : ""}` });
     };
   }
 
-  hear(data) {
+  receive(data) {
     if (typeof data === "string") {
       const message = JSON.parse(data);
       if (message.type === "refused") this.refused = true;
@@ -80,8 +80,8 @@ async function inflate(base64) {
 
 const TYPES = { u2: Uint16Array, i2: Int16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
 
-export class FilmSource {
-  kind = "film";
+export class ReplaySource {
+  kind = "replay";
 
   // text: {"header": {...}, "sections": [[name, type, offset, count], ...], "data": base64}
   constructor(text) {
@@ -93,23 +93,23 @@ export class FilmSource {
   }
 
   async open() {
-    const film = JSON.parse(this.text), buffer = await inflate(film.data);
+    const recording = JSON.parse(this.text), buffer = await inflate(recording.data);
     this.text = null;
-    const a = Object.fromEntries(film.sections.map(([name, type, offset, count]) => [name, new TYPES[type](buffer, offset, count)]));
-    const n = film.header.rest.length / 3, frames = a.time.length;
+    const a = Object.fromEntries(recording.sections.map(([name, type, offset, count]) => [name, new TYPES[type](buffer, offset, count)]));
+    const n = recording.header.rest.length / 3, frames = a.time.length;
     for (let k = 3 * n; k < a.positions.length; k++) a.positions[k] += a.positions[k - 3 * n]; // differences, modulo 2^16
-    Object.assign(this, { header: film.header, arrays: a, n, frames });
+    Object.assign(this, { header: recording.header, arrays: a, n, frames });
     this.header.frames = frames;
     this.header.curves = { times: Array.from(a.time) };
-    film.header.figures.forEach((name, i) => {
-      this.header.curves[name] = Array.from({ length: frames }, (_, k) => a.figures[k * film.header.figures.length + i]);
+    recording.header.figures.forEach((name, i) => {
+      this.header.curves[name] = Array.from({ length: frames }, (_, k) => a.figures[k * recording.header.figures.length + i]);
     });
     this.onheader(this.header);
     this.show();
   }
 
-  // Quantised: place = low + size * q
-  places(q) {
+  // Dequantise: position = low + size * q
+  dequantise(q) {
     const { low, size } = this.header.box, out = new Float32Array(q.length);
     for (let i = 0; i < q.length; i++) out[i] = low[i % 3] + size[i % 3] * q[i];
     return out;
@@ -131,13 +131,13 @@ export class FilmSource {
       const mesh = a.cavity_mesh[i];
       cavities.push({
         pressure: a.cavity_pressure[i],
-        points: this.places(a.cavity_points.subarray(3 * a.cavity_point_start[i], 3 * a.cavity_point_start[i + 1])),
+        points: this.dequantise(a.cavity_points.subarray(3 * a.cavity_point_start[i], 3 * a.cavity_point_start[i + 1])),
         triangles: a.mesh_triangles.subarray(3 * a.mesh_start[mesh], 3 * a.mesh_start[mesh + 1]),
       });
     }
     const [v0, v1] = a.patch_point_start.subarray(k, k + 2), [t0, t1] = a.patch_triangle_start.subarray(k, k + 2);
     const patch = {
-      points: this.places(a.patch_points.subarray(3 * v0, 3 * v1)),
+      points: this.dequantise(a.patch_points.subarray(3 * v0, 3 * v1)),
       pressure: Float32Array.from(a.patch_pressure.subarray(v0, v1), (q) => (header.patch_range[1] * q) / 65535),
       triangles: a.patch_triangles.subarray(3 * t0, 3 * t1),
     };
@@ -145,8 +145,8 @@ export class FilmSource {
       epoch: 1, step: a.step[k], time: a.time[k], factor: NaN, index: k, colour: this.colour,
       playing: !!this.timer, ended: k === this.frames - 1,
       figures: Object.fromEntries(header.figures.map((name, i) => [name, a.figures[k * count + i]])),
-      positions: this.places(a.positions.subarray(3 * k * n, 3 * (k + 1) * n)), values: this.values(k),
-      contactPoints: this.places(a.contact_points.subarray(3 * c0, 3 * c1)),
+      positions: this.dequantise(a.positions.subarray(3 * k * n, 3 * (k + 1) * n)), values: this.values(k),
+      contactPoints: this.dequantise(a.contact_points.subarray(3 * c0, 3 * c1)),
       contactForces: Float32Array.from(a.contact_forces.subarray(3 * c0, 3 * c1), (q) => q * header.force), cavities, patch,
     };
   }

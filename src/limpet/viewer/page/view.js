@@ -1,48 +1,14 @@
-// The scene in three dimensions: bodies coloured by vertex and cut open, trapped air, force arrows.
+// 3D view of the scene: bodies coloured by vertex and cut open, cavities, patches, force arrows.
 
 import { THREE, OrbitControls } from "three";
+import { Arrows } from "limpet/arrows";
+import { creased, edgesOf } from "limpet/meshes";
 import { blue, heat, linearColour } from "limpet/plots";
 
 const BASE = {
   soft: ["#e2b083", "#d99a8b", "#e0c583", "#cda0ae"], rigid: ["#a9b3bd", "#bcc3c8", "#98a4b0", "#c6ccc8"],
-  driven: ["#8f9aa5", "#7f8b97"], fixed: ["#dedad1"],
+  prescribed: ["#8f9aa5", "#7f8b97"], fixed: ["#dedad1"],
 };
-const CREASE = Math.cos((38 * Math.PI) / 180); // edges sharper than this stay sharp
-const ARROWS = 4000;
-const LONGEST = 0.22; // of what is in focus, the longest arrow
-const SHORTEST = 0.02; // of the longest: what is shorter is not drawn, of cloth's thousands most
-
-// Split vertices at sharp edges. Returns the triangles over the new vertices and each one's source.
-function creased(triangles, rest, first) {
-  const faces = triangles.length / 3, normals = [], corner = new THREE.Vector3();
-  const at = (v) => new THREE.Vector3().fromArray(rest, 3 * (first + v));
-  for (let f = 0; f < faces; f++) {
-    const [a, b, c] = [0, 1, 2].map((i) => at(triangles[3 * f + i]));
-    normals.push(b.sub(a).cross(corner.copy(c).sub(a)).normalize().clone());
-  }
-  const groups = new Map(), source = [], index = new Uint32Array(triangles.length);
-  for (let i = 0; i < triangles.length; i++) {
-    const v = triangles[i], normal = normals[Math.floor(i / 3)];
-    const own = groups.get(v) || groups.set(v, []).get(v);
-    let group = own.find((g) => g.normals.some((n) => n.dot(normal) > CREASE) || normal.lengthSq() < 0.5);
-    if (!group) {
-      own.push((group = { id: source.length, normals: [] }));
-      source.push(v);
-    }
-    group.normals.push(normal);
-    index[i] = group.id;
-  }
-  return { index, source: Uint32Array.from(source, (v) => v + first) };
-}
-
-function edgesOf(triangles, first) {
-  const edges = new Map();
-  for (let i = 0; i < triangles.length; i++) {
-    const a = triangles[i], b = triangles[i % 3 === 2 ? i - 2 : i + 1];
-    edges.set(Math.min(a, b) * 2 ** 26 + Math.max(a, b), [a + first, b + first]);
-  }
-  return Uint32Array.from([...edges.values()].flat());
-}
 
 export class View {
   constructor(parent) {
@@ -67,7 +33,7 @@ export class View {
     new ResizeObserver(() => this.resize()).observe(parent);
   }
 
-  // ---- what stays: topology, camera, plane
+  // ---- constant for one simulation: topology, camera, cut plane
 
   setHeader(header) {
     if (this.root) this.scene.remove(this.root);
@@ -78,21 +44,20 @@ export class View {
     this.header = header;
     this.frame = null;
     this.cavities = [];
-    const kin = {};
-    this.bodies = header.bodies.map((body, i) => this.makeBody(body, i, (kin[body.kind] = (kin[body.kind] ?? -1) + 1)));
-    this.makeArrows();
+    const counts = {};
+    this.bodies = header.bodies.map((body, i) => this.makeBody(body, i, (counts[body.kind] = (counts[body.kind] ?? -1) + 1)));
+    this.arrows = new Arrows(this.root);
     this.makePatch();
     const moving = header.bodies.filter((b) => b.kind !== "fixed");
     this.focus = this.boxOf(moving.length ? moving : header.bodies);
     this.whole = this.boxOf(header.bodies);
     this.size = this.focus.getSize(new THREE.Vector3()).length();
-    this.largestForce = 0;
     if (!this.controls || this.camera.up.dot(new THREE.Vector3(...header.up)) < 0.999) {
       this.controls?.dispose();
       this.camera.up.set(...header.up);
       this.controls = new OrbitControls(this.camera, this.renderer.domElement);
       this.controls.addEventListener("change", () => this.invalidate());
-      this.look("oblique");
+      this.setCamera("oblique");
     }
     this.setCut({});
   }
@@ -105,7 +70,7 @@ export class View {
     return box;
   }
 
-  makeBody(body, number, kin) {
+  makeBody(body, number, ofKind) {
     const { index, source } = creased(body.triangles, this.header.rest, body.first);
     const geometry = new THREE.BufferGeometry();
     const attribute = () => new THREE.BufferAttribute(new Float32Array(3 * source.length), 3).setUsage(THREE.DynamicDrawUsage);
@@ -113,7 +78,7 @@ export class View {
     geometry.setAttribute("normal", attribute());
     geometry.setAttribute("color", attribute());
     geometry.setIndex(new THREE.BufferAttribute(index, 1));
-    const palette = BASE[body.kind], base = palette[kin % palette.length];
+    const palette = BASE[body.kind], base = palette[ofKind % palette.length];
     const surface = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.75, side: THREE.DoubleSide }));
     surface.renderOrder = 50;
     surface.frustumCulled = false;
@@ -129,7 +94,7 @@ export class View {
     return own;
   }
 
-  // The cut face: count surfaces in front of the plane's far side in the stencil buffer, fill where it is odd.
+  // The cut face: count the surfaces behind the plane in the stencil buffer and fill where the count is odd.
   makeCap(geometry, colour, number) {
     const stencils = [[THREE.BackSide, THREE.IncrementWrapStencilOp], [THREE.FrontSide, THREE.DecrementWrapStencilOp]].map(([side, op]) => {
       const material = new THREE.MeshBasicMaterial({
@@ -163,11 +128,11 @@ export class View {
       }
       b.open = open;
     }
-    if (this.frame) this.showArrows(this.frame);
+    if (this.frame) this.showArrows();
     this.setShown({});
   }
 
-  // The plane goes with the soft bodies: through their middle, or so many half widths from it.
+  // The cut plane follows the soft bodies: through their centre, or `offset` half widths from it.
   movePlane(x) {
     const { axis, offset } = this.cut, i = "xyz".indexOf(axis[1]), sign = axis[0] === "-" ? 1 : -1;
     const soft = this.bodies.filter((b) => b.kind === "soft");
@@ -182,10 +147,10 @@ export class View {
     const normal = new THREE.Vector3().setComponent(i, sign);
     this.plane.set(normal, -sign * depth);
     const middle = this.focus.getCenter(new THREE.Vector3()).setComponent(i, depth);
-    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal.negate());
+    const rotation = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal.negate());
     for (const { cap } of [...this.bodies, ...this.cavities]) {
       cap.face.position.copy(middle);
-      cap.face.quaternion.copy(turn);
+      cap.face.quaternion.copy(rotation);
       cap.face.scale.setScalar(4 * this.whole.getSize(new THREE.Vector3()).length());
     }
   }
@@ -198,30 +163,30 @@ export class View {
       b.surface.visible = visible;
       for (const part of [...b.cap.stencils, b.cap.face]) part.visible = visible && b.open;
     }
-    if (this.arrows) for (const part of this.arrows) part.visible = this.shown.arrows;
+    if (this.arrows) this.arrows.visible = this.shown.arrows;
     if (this.patch) this.patch.visible = this.shown.patches && !this.softOnly;
     this.invalidate();
   }
 
-  look(name) {
-    const way = {
+  setCamera(name) {
+    const direction = {
       oblique: [0.42, -1, 0.42], front: [0, -1, 0], side: [1, 0, 0], top: [0, -0.001, 1], below: [0.15, -0.35, -0.9],
     }[name];
-    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.camera.up);
+    const upright = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.camera.up);
     const centre = this.focus.getCenter(new THREE.Vector3());
     const narrow = Math.min(1, this.camera.aspect || 1);
     const distance = (0.56 * this.size) / Math.sin((this.camera.fov * Math.PI) / 360) / narrow;
-    this.camera.position.copy(centre).addScaledVector(new THREE.Vector3(...way).normalize().applyQuaternion(turn), distance);
+    this.camera.position.copy(centre).addScaledVector(new THREE.Vector3(...direction).normalize().applyQuaternion(upright), distance);
     this.camera.near = distance / 100;
     this.camera.far = distance * 50;
     this.camera.updateProjectionMatrix();
     this.controls.target.copy(centre);
     this.controls.update();
-    this.softOnly = name === "below"; // else what the lip stands on would hide it
+    this.softOnly = name === "below"; // otherwise the ground would hide the lip
     this.setShown({});
   }
 
-  // ---- what moves
+  // ---- changes with every frame
 
   show(frame, range, reversed, patchRange) {
     this.frame = frame;
@@ -258,7 +223,7 @@ export class View {
     this.movePlane(frame.positions);
     this.showAir(frame.cavities);
     this.showPatch(frame.patch, patchRange);
-    this.showArrows(frame);
+    this.showArrows();
     this.invalidate();
   }
 
@@ -300,7 +265,7 @@ export class View {
     return { kind: "air", surface, cap, parts: [surface, ...cap.stencils, cap.face] };
   }
 
-  // Where pressure fields meet is inside both bodies: drawn last, on a fresh depth buffer, it shines through them.
+  // Contact surfaces of pressure fields lie inside both bodies: they are drawn last, on a cleared depth buffer.
   makePatch() {
     const material = new THREE.MeshBasicMaterial({ vertexColors: true, side: THREE.DoubleSide, transparent: true, forceSinglePass: true });
     this.patch = new THREE.Mesh(new THREE.BufferGeometry(), material);
@@ -322,48 +287,11 @@ export class View {
     geometry.setIndex(new THREE.BufferAttribute(Uint32Array.from(triangles), 1));
   }
 
-  makeArrows() {
-    const material = new THREE.MeshStandardMaterial({ color: 0x1b7f5c, roughness: 0.6 });
-    const shaft = new THREE.CylinderGeometry(0.05, 0.05, 1, 5, 1, true).translate(0, 0.5, 0);
-    const head = new THREE.ConeGeometry(0.13, 0.35, 7).translate(0, 0.175, 0);
-    this.arrows = [shaft, head].map((geometry) => {
-      const mesh = new THREE.InstancedMesh(geometry, material, ARROWS);
-      mesh.frustumCulled = false;
-      mesh.renderOrder = 55;
-      mesh.count = 0;
-      this.root.add(mesh);
-      return mesh;
-    });
+  showArrows() {
+    this.arrows.show(this.frame, this.size, this.cut.mode === "none" ? null : this.plane);
   }
 
-  showArrows({ contactPoints: x, contactForces: f }) {
-    const count = Math.min(x.length / 3, ARROWS), force = new THREE.Vector3(), up = new THREE.Vector3(0, 1, 0);
-    for (let i = 0; i < count; i++) this.largestForce = Math.max(this.largestForce, force.fromArray(f, 3 * i).length());
-    const [shaft, head] = this.arrows, place = new THREE.Vector3(), turn = new THREE.Quaternion(), scale = new THREE.Vector3();
-    const soft = this.cut.mode !== "none", matrix = new THREE.Matrix4(), unit = 0.06 * this.size; // [m] how thick: 5 % and 13 % of this
-    let drawn = 0;
-    for (let i = 0; i < count; i++) {
-      force.fromArray(f, 3 * i);
-      const size = force.length();
-      place.fromArray(x, 3 * i);
-      if (size <= SHORTEST * this.largestForce || (soft && this.plane.distanceToPoint(place) < 0)) continue; // cut away
-      const length = (LONGEST * this.size * size) / this.largestForce;
-      turn.setFromUnitVectors(up, force.divideScalar(size));
-      const tip = Math.min(0.35 * unit, 0.6 * length), thick = unit * Math.min(1, length / (0.35 * unit));
-      matrix.compose(place, turn, scale.set(thick, Math.max(length - tip, 1e-9), thick));
-      shaft.setMatrixAt(drawn, matrix);
-      place.addScaledVector(force, length - tip);
-      matrix.compose(place, turn, scale.set(thick, tip / 0.35 || 1e-9, thick));
-      head.setMatrixAt(drawn, matrix);
-      drawn += 1;
-    }
-    for (const part of this.arrows) {
-      part.count = drawn;
-      part.instanceMatrix.needsUpdate = true;
-    }
-  }
-
-  // ---- the mouse takes hold of a body
+  // ---- pulling a body with the mouse
 
   ray(event) {
     const { left, top, width, height } = this.renderer.domElement.getBoundingClientRect();
@@ -373,7 +301,7 @@ export class View {
     return caster;
   }
 
-  // The vertex under the mouse of a body that can move: {body, vertex, point}, or null.
+  // The vertex under the mouse, of a movable body: {body, vertex, point, ...}, or null.
   grab(event) {
     const movable = this.bodies.filter((b) => b.kind === "soft" || b.kind === "rigid");
     for (const b of movable) b.surface.geometry.computeBoundingSphere();
@@ -391,24 +319,24 @@ export class View {
     return this.held;
   }
 
-  // How far the mouse has been dragged since, [m] in the plane of the picture.
+  // Offset [m] of the mouse since the grab, in the plane of the image.
   dragged(event) {
     const to = this.ray(event).ray.intersectPlane(this.held.plane, new THREE.Vector3());
     return to ? to.sub(this.held.point).toArray() : [0, 0, 0];
   }
 
-  showPull(way) {
+  showPull(offset) {
     if (this.pulling) this.scene.remove(this.pulling);
     this.pulling = null;
-    if (way && this.held && this.frame) {
-      const along = new THREE.Vector3(...way), from = new THREE.Vector3().fromArray(this.frame.positions, 3 * this.held.global);
+    if (offset && this.held && this.frame) {
+      const along = new THREE.Vector3(...offset), from = new THREE.Vector3().fromArray(this.frame.positions, 3 * this.held.global);
       this.pulling = new THREE.ArrowHelper(along.clone().normalize(), from, along.length(), 0xb4551d, 0.04 * this.size, 0.025 * this.size);
       this.scene.add(this.pulling);
     }
     this.invalidate();
   }
 
-  // ---- drawing, only when something has changed
+  // ---- drawing on demand
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.parent;
@@ -416,12 +344,12 @@ export class View {
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
-    if (!this.framed && this.controls) this.look("oblique");
+    if (!this.framed && this.controls) this.setCamera("oblique");
     this.framed = true;
     this.invalidate();
   }
 
-  // Draw soon; `then` is called when it is done, or after a while if the page is not in sight.
+  // Request a redraw; `then` is called afterwards, also if the page is hidden.
   invalidate(then) {
     if (then) this.waiting.push(then);
     if (this.due) return;

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from limpet.particles.meshes import grid_edges
-from limpet.scenes.draped import draped
-from limpet.scenes.jellies import jellies
+from limpet.scenes.cloth import cloth_system
+from limpet.scenes.jellies import jelly_system
 
 
 def test_a_cloth_comes_to_rest_draped_over_the_sphere():
     n, radius = 20, 0.25
-    world = draped(n, radius=radius)
+    world = cloth_system(n, radius=radius)
     (sheet,) = world.soft
     edges = grid_edges(sheet.mesh, (n, n))
     for report in world.run(6.0):
@@ -29,7 +29,7 @@ def test_a_cloth_comes_to_rest_draped_over_the_sphere():
 
 
 def test_four_jellies_carry_the_bar():
-    world = jellies(divisions=(4, 5))
+    world = jelly_system(divisions=(4, 5))
     bar, dish = world.rigid[2], world.rigid[1]
     start = bar.centre[2]
     for _ in world.run(2.0):

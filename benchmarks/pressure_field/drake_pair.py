@@ -1,14 +1,12 @@
-"""Drake's hydroelastic contact as a peer: the same meshes and fields in both, faces, area, force.
+"""Drake's hydroelastic contact on the same meshes and pressure fields: polygons, area, force.
 
-Limpet does not need Drake (https://drake.mit.edu); `pip install drake` puts it beside. Spheres and
-boxes are Drake's own, with its meshes; others are meshes of ours, given to Drake as VTK or OBJ and
-read back from it.
+Needs Drake (https://drake.mit.edu): `pip install drake`. Spheres and boxes use Drake's own meshes;
+other meshes are passed to Drake as VTK or OBJ files. All meshes are read back from Drake.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,21 +23,17 @@ from limpet.pressure_field.fields import (
 )
 from limpet.pressure_field.primitives import Solid
 from limpet.pressure_field.surface import ContactSurface, Pose
-from limpet.studies.bench.test_objects import Ball, Brick, RigidMesh, Tets, Thing
+from limpet.studies.bench.test_objects import Box, RigidMesh, Sphere, TestObject, TetMesh
 
 Array = np.ndarray
 
-HALF_TURN_OF = 5.0 / 8.0  # Drake leaves out polygons whose normal is further than this times pi
-
-
-def available() -> bool:
-    return find_spec("pydrake") is not None
+MAX_ANGLE = 5.0 / 8.0 * np.pi  # Drake leaves out polygons whose normal is further from a gradient
 
 
 class DrakePair:
-    """Two things in a Drake diagram, the first free to be placed, the second at the origin."""
+    """Two objects in a Drake diagram: the first can be moved, the second is at the origin."""
 
-    def __init__(self, one: Thing, two: Thing) -> None:
+    def __init__(self, first: TestObject, second: TestObject) -> None:
         from pydrake.geometry import HydroelasticContactRepresentation
         from pydrake.multibody.plant import AddMultibodyPlantSceneGraph
         from pydrake.multibody.tree import SpatialInertia
@@ -47,14 +41,14 @@ class DrakePair:
 
         builder = DiagramBuilder()
         self.plant, self.scene = AddMultibodyPlantSceneGraph(builder, time_step=0.0)
-        self.things = (one, two)
+        self.objects = (first, second)
         self.bodies, self.ids = [], []
-        with TemporaryDirectory() as folder:  # of meshes, which Drake reads at the end
-            for k, thing in enumerate(self.things):
+        with TemporaryDirectory() as folder:  # with the meshes, which Drake reads in Finalize
+            for k, item in enumerate(self.objects):
                 inertia = SpatialInertia.SolidSphereWithMass(1.0, 0.05)
                 body = self.plant.AddRigidBody(f"body{k}", inertia)
                 self.bodies.append(body)
-                self.ids.append(_register(self.plant, body, thing, Path(folder)))
+                self.ids.append(_register(self.plant, body, item, Path(folder)))
             self.plant.Finalize()
             self.diagram = builder.Build()
             self.context = self.diagram.CreateDefaultContext()
@@ -63,8 +57,8 @@ class DrakePair:
     def mesh(self, k: int) -> tuple[Array, Array]:
         """Points and tets (triangles if rigid) that Drake computes with.
 
-        Where no direction leads out of all faces about a vertex Drake gives some tets a copy of it,
-        for its margins; without a margin the copies stand in one place, and are merged here.
+        For its margins Drake duplicates a vertex from which no direction leaves all adjacent faces.
+        Without a margin the duplicates coincide; they are merged here.
         """
         mesh = self.scene.model_inspector().maybe_get_hydroelastic_mesh(self.ids[k])
         rigid = hasattr(mesh, "triangles")
@@ -75,34 +69,34 @@ class DrakePair:
         return points, merged.reshape(-1)[cells]
 
     def body(self, k: int) -> FieldGeometry:
-        """The same thing as a body of ours, on Drake's mesh and with Drake's field."""
+        """The same object in Limpet, on Drake's mesh and with Drake's field."""
         points, cells = self.mesh(k)
-        thing = self.things[k]
-        if isinstance(thing, Ball):
-            extent = np.maximum(1.0 - np.linalg.norm(points, axis=1) / thing.radius, 0.0)
+        item = self.objects[k]
+        if isinstance(item, Sphere):
+            extent = np.maximum(1.0 - np.linalg.norm(points, axis=1) / item.radius, 0.0)
             extent[np.unique(surface_triangles(cells))] = 0.0
-            return pressure_field(Solid(points, cells, extent), thing.modulus)
-        if isinstance(thing, Brick):
-            half = 0.5 * np.array(thing.sides)
+            return pressure_field(Solid(points, cells, extent), item.modulus)
+        if isinstance(item, Box):
+            half = 0.5 * np.array(item.sides)
             extent = (half - np.abs(points)).min(axis=1) / half.min()
-            return pressure_field(Solid(points, cells, extent), thing.modulus)
-        if isinstance(thing, RigidMesh):
+            return pressure_field(Solid(points, cells, extent), item.modulus)
+        if isinstance(item, RigidMesh):
             return rigid_surface(points, cells)
-        return pressure_field(distance_extent(points, cells), thing.modulus)
+        return pressure_field(distance_extent(points, cells), item.modulus)
 
     def place(self, pose: Pose) -> Any:
-        """Put the first thing there; returns what answers queries about it."""
+        """Move the first object to a pose; returns Drake's query object."""
         from pydrake.math import RigidTransform, RotationMatrix
 
         rotation, origin = pose
         context = self.plant.GetMyMutableContextFromRoot(self.context)
-        there = RigidTransform(RotationMatrix(rotation), origin)
-        self.plant.SetFreeBodyPose(context, self.bodies[0], there)
+        transform = RigidTransform(RotationMatrix(rotation), origin)
+        self.plant.SetFreeBodyPose(context, self.bodies[0], transform)
         scene_context = self.scene.GetMyContextFromRoot(self.context)
         return self.scene.get_query_output_port().Eval(scene_context)
 
     def contact(self, pose: Pose) -> tuple[int, float, Array]:
-        """Faces, area [m^2] and force [N] on the first thing."""
+        """Number of polygons, area [m^2] and force [N] on the first object."""
         found = self.place(pose).ComputeContactSurfaces(self.polygons)
         if not found:
             return 0, 0.0, np.zeros(3)
@@ -112,38 +106,38 @@ class DrakePair:
         for face in range(surface.num_faces()):
             p = field.EvaluateCartesian(face, surface.centroid(face))
             force += p * surface.area(face) * mesh.face_normal(face)
-        # the normals of Drake point out of its second geometry, N, into its first, M
+        # Drake's normals point out of its second geometry (N) into its first (M)
         sign = 1.0 if surface.id_M() == self.ids[0] else -1.0
         return surface.num_faces(), float(surface.total_area()), sign * force
 
 
-def _register(plant: Any, body: Any, thing: Thing, folder: Path) -> Any:
+def _register(plant: Any, body: Any, item: TestObject, folder: Path) -> Any:
     from pydrake import geometry as g
     from pydrake.math import RigidTransform
     from pydrake.multibody.plant import CoulombFriction
 
     properties = g.ProximityProperties()
     g.AddContactMaterial(None, None, CoulombFriction(0.5, 0.5), properties)
-    if isinstance(thing, RigidMesh):
+    if isinstance(item, RigidMesh):
         g.AddRigidHydroelasticProperties(properties)
     else:
-        hint = thing.edge if isinstance(thing, Ball) else 1.0  # unused but for round things
-        g.AddCompliantHydroelasticProperties(hint, thing.modulus, properties)
+        hint = item.edge if isinstance(item, Sphere) else 1.0  # used for spheres only
+        g.AddCompliantHydroelasticProperties(hint, item.modulus, properties)
 
     def register(shape: Any) -> Any:
         name = f"{body.name()} geometry"
         return plant.RegisterCollisionGeometry(body, RigidTransform(), shape, name, properties)
 
-    if isinstance(thing, Ball):
-        return register(g.Sphere(thing.radius))
-    if isinstance(thing, Brick):
-        return register(g.Box(*thing.sides))
-    if isinstance(thing, Tets):
+    if isinstance(item, Sphere):
+        return register(g.Sphere(item.radius))
+    if isinstance(item, Box):
+        return register(g.Box(*item.sides))
+    if isinstance(item, TetMesh):
         file = folder / f"{body.name()}.vtk"
-        file.write_text(_vtk(thing.points, thing.tets))
+        file.write_text(_vtk(item.points, item.tets))
     else:
         file = folder / f"{body.name()}.obj"
-        file.write_text(_obj(thing.points, thing.triangles))
+        file.write_text(_obj(item.points, item.triangles))
     return register(g.Mesh(str(file)))
 
 
@@ -154,7 +148,7 @@ def _obj(points: Array, triangles: Array) -> str:
 
 
 def _vtk(points: Array, tets: Array) -> str:
-    """Legacy VTK, all digits."""
+    """Legacy VTK with all digits."""
     lines = ["# vtk DataFile Version 3.0", "tets", "ASCII", "DATASET UNSTRUCTURED_GRID"]
     lines += [f"POINTS {len(points)} double"]
     lines += [f"{x!r} {y!r} {z!r}" for x, y, z in points.tolist()]
@@ -165,10 +159,10 @@ def _vtk(points: Array, tets: Array) -> str:
 
 
 def as_drake(surface: ContactSurface, a: FieldGeometry, b: FieldGeometry) -> ContactSurface:
-    """Without the polygons that Drake leaves out: those that face away from a gradient.
+    """The surface without the polygons that Drake leaves out, which face away from a gradient.
 
-    Drake keeps a polygon if its normal is within 5/8 pi of the gradient of every compliant body (F
-    keeps all). For us the normal points into a, so along a's gradient and against b's.
+    Drake keeps a polygon if its normal is within 5/8 pi of the gradient of every compliant body
+    (Elandt et al. 2019 keep all). Limpet's normal points into a: along a's gradient, against b's.
     """
     size = np.linalg.norm(surface.area, axis=1)
     kept = np.ones(len(surface), dtype=bool)
@@ -176,7 +170,7 @@ def as_drake(surface: ContactSurface, a: FieldGeometry, b: FieldGeometry) -> Con
         if isinstance(body, PressureField):
             along = sign * np.einsum("ij,ij->i", surface.area, gradient)
             steep = np.linalg.norm(gradient, axis=1)
-            kept &= along > np.cos(HALF_TURN_OF * np.pi) * size * steep
+            kept &= along > np.cos(MAX_ANGLE) * size * steep
     counts = np.diff(surface.start)
     corner = np.repeat(kept, counts)
     return replace(

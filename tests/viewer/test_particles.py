@@ -26,7 +26,7 @@ CENTRE = """name => {
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_it_is_shown_and_pulled(scene, tab):
+def test_it_is_shown_and_pulled(scene, viewer):
     from limpet.viewer.server import Server
 
     changes, body, pull = SCENES[scene]
@@ -34,33 +34,33 @@ def test_it_is_shown_and_pulled(scene, tab):
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        tab.page.goto(server.address)
-        tab.until("limpet.frame", 60.0)
-        assert tab.get("document.getElementById('cut').value") == "none"
-        start = np.array(tab.page.evaluate(CENTRE, body))
-        tab.page.click("#play")
-        tab.until("limpet.frame.time > 0.3", 60.0)
-        fallen = np.array(tab.page.evaluate(CENTRE, body))
+        viewer.page.goto(server.address)
+        viewer.until("limpet.frame", 60.0)
+        assert viewer.get("document.getElementById('cut').value") == "none"
+        start = np.array(viewer.page.evaluate(CENTRE, body))
+        viewer.page.click("#play")
+        viewer.until("limpet.frame.time > 0.3", 60.0)
+        fallen = np.array(viewer.page.evaluate(CENTRE, body))
         assert fallen[2] < start[2] - 1e-4
 
-        assert 0.0 < float(tab.get("document.getElementById('pull').value")) < 2.0
-        tab.page.fill("#pull", pull)
-        where = tab.page.evaluate(MIDDLE, body)
-        tab.page.keyboard.down("Shift")
-        tab.page.mouse.move(*where)
-        tab.page.mouse.down()
-        tab.page.mouse.move(where[0] + 150, where[1] - 60)
+        assert 0.0 < float(viewer.get("document.getElementById('pull').value")) < 2.0
+        viewer.page.fill("#pull", pull)
+        where = viewer.page.evaluate(MIDDLE, body)
+        viewer.page.keyboard.down("Shift")
+        viewer.page.mouse.move(*where)
+        viewer.page.mouse.down()
+        viewer.page.mouse.move(where[0] + 150, where[1] - 60)
         message = "document.getElementById('message').textContent"
-        assert f"pulling {body}" in tab.until(f"{message}.includes('pulling') && {message}")
-        before = tab.get("limpet.frame.time")
-        tab.until(f"limpet.frame.time > {before + 0.4}", 60.0)
-        tab.keep(f"pulled-{scene}")
-        pulled = np.array(tab.page.evaluate(CENTRE, body))
-        tab.page.mouse.up()
-        tab.page.keyboard.up("Shift")
+        assert f"pulling {body}" in viewer.until(f"{message}.includes('pulling') && {message}")
+        before = viewer.get("limpet.frame.time")
+        viewer.until(f"limpet.frame.time > {before + 0.4}", 60.0)
+        viewer.keep(f"pulled-{scene}")
+        pulled = np.array(viewer.page.evaluate(CENTRE, body))
+        viewer.page.mouse.up()
+        viewer.page.keyboard.up("Shift")
         assert np.linalg.norm(pulled - fallen) > 2e-3
         assert np.all(np.isfinite(pulled))
-        assert tab.complaints == []
+        assert viewer.complaints == []
     finally:
         server.stop()
         thread.join(10)

@@ -1,4 +1,4 @@
-"""What a scene file can bring along: a cup of your own, and a body from a mesh file."""
+"""Custom shapes of a scene file: a cup, and a block from a mesh file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from limpet.units import Length, Positive
 
 Unit = Literal["mm", "cm", "m", "in"]
 Up = Literal["z", "-z", "y", "-y", "x", "-x"]
-# A path; scene files make those of `mesh` and `..._mesh` relative to themselves.
+# A path; in scene files, `mesh` and `..._mesh` are relative to the file.
 MeshFile = Annotated[str, AfterValidator(lambda path: str(Path(path).absolute()))]
 Points = list[tuple[Length, Length]]
 Lengths = Annotated[list[Length], BeforeValidator(lambda x: x if isinstance(x, list) else [x])]
 
-MESH_NODES = 1000  # of a cup from a file, if none are asked for
+MESH_NODES = 1000  # default of a cup from a file
 KINDS = {
     "mesh": ("mesh", "unit", "nodes", "up", "top"),
     "inner": ("inner", "outer", "thickness", "handle", "nodes"),
@@ -31,49 +31,49 @@ KINDS = {
 }
 
 
-class OwnCup(BaseModel):
-    """A cup by one of: a mesh or STEP file, lines of its half section, numbers of the usual one."""
+class CustomCup(BaseModel):
+    """A cup from a mesh or STEP file, from lines of its half section, or by its dimensions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    nodes: int | None = Field(None, gt=0, description="of its mesh, about")
+    nodes: int | None = Field(None, gt=0, description="approximate number of mesh nodes")
 
     mesh: MeshFile | None = Field(None, description="STL, OBJ, PLY, ... or STEP file of the solid")
-    unit: Unit | None = Field(None, description="of the numbers in the file; STEP says its own")
+    unit: Unit | None = Field(None, description="length unit of the file; STEP has its own")
     up: Up = Field("z", description="direction in the file from lip to top")
-    top: Positive[Length] | None = Field(None, description="height of the part that is held")
+    top: Positive[Length] | None = Field(None, description="height of the gripped part")
 
     inner: Points | None = Field(None, description="[r, z] of the inner face, from axis to lip")
     outer: Points | None = Field(None, description="[r, z] of the outer face, as many points")
-    thickness: Lengths | None = Field(None, description="of the wall, instead of outer")
-    handle: Positive[Length] | None = Field(None, description="radius of what is held on top")
+    thickness: Lengths | None = Field(None, description="wall thickness, instead of outer")
+    handle: Positive[Length] | None = Field(None, description="radius of the gripped part on top")
 
-    like: str | None = Field(None, description="profile whose numbers hold where none is given")
-    radius: Positive[Length] | None = Field(None, description="of the lip")
-    depth: Positive[Length] | None = Field(None, description="of the dome under the axis")
-    height: Positive[Length] | None = Field(None, description="from lip to top of the stem")
-    stem_radius: Positive[Length] | None = Field(None, description="of the stem")
-    hub_thickness: Positive[Length] | None = Field(None, description="of the wall at the stem")
-    lip_thickness: Positive[Length] | None = Field(None, description="of the wall at the lip")
-    dome: float | None = Field(None, ge=1.0, description="1 is a cone, 2 a parabola")
+    like: str | None = Field(None, description="profile that provides the defaults")
+    radius: Positive[Length] | None = Field(None, description="radius of the lip")
+    depth: Positive[Length] | None = Field(None, description="depth of the dome on the axis")
+    height: Positive[Length] | None = Field(None, description="height from lip to top of the stem")
+    stem_radius: Positive[Length] | None = Field(None, description="radius of the stem")
+    hub_thickness: Positive[Length] | None = Field(None, description="wall thickness at the stem")
+    lip_thickness: Positive[Length] | None = Field(None, description="wall thickness at the lip")
+    dome: float | None = Field(None, ge=1.0, description="exponent of the dome: 1 cone, 2 parabola")
 
     @property
     def kind(self) -> str:
         return next((k for k in ("mesh", "inner") if getattr(self, k) is not None), "like")
 
     @model_validator(mode="after")
-    def _of_one_kind(self) -> OwnCup:
+    def _of_one_kind(self) -> CustomCup:
         own = KINDS[self.kind]
         given = self.model_fields_set - {"nodes"}
         if not given:
-            raise ValueError("cup: expected mesh, inner, or numbers such as radius; it is empty")
-        usual = {name: info.default for name, info in OwnCup.model_fields.items()}
+            raise ValueError("cup: is empty; expected mesh, inner, or dimensions such as radius")
+        usual = {name: info.default for name, info in CustomCup.model_fields.items()}
         if others := sorted(n for n in given - set(own) if getattr(self, n) != usual[n]):
             raise ValueError(
-                f"cup.{others[0]}: a cup by {self.kind} takes none; it takes {', '.join(own)}"
+                f"cup.{others[0]}: not valid for a cup by {self.kind}, which takes {', '.join(own)}"
             )
         if self.kind == "inner" and (self.outer is None) == (self.thickness is None):
-            raise ValueError("cup.inner: expected cup.thickness or cup.outer beside it, not both")
+            raise ValueError("cup.inner: expected either cup.thickness or cup.outer as well")
         if self.like is not None and self.like not in PROFILES:
             raise ValueError(f"cup.like = '{self.like}'{suggest(self.like, PROFILES)}")
         return self
@@ -81,13 +81,13 @@ class OwnCup(BaseModel):
     def shape(
         self, nodes: int, element: str | None, sectors: int | None, segments: int | None
     ) -> SoftShape:
-        """The cup; `nodes` hold for a cup of revolution that has no number of its own."""
+        """The shape; `nodes` is the default for a cup of revolution."""
         if self.kind == "mesh":
             assert self.mesh is not None
             if element is not None or sectors is not None or segments is not None:
                 raise LimpetError(
-                    "element, sectors, segments: a cup from a mesh file takes none; "
-                    "say nodes in its [cup]"
+                    "element, sectors, segments: not valid for a cup from a mesh file; "
+                    "set nodes in [cup]"
                 )
             return cup_from_mesh(
                 self.mesh, self.unit, self.nodes or MESH_NODES, up=self.up, top=self.top
@@ -105,22 +105,27 @@ class OwnCup(BaseModel):
         return cup(replace(PROFILES[self.like or "standard"], name="own", **numbers), **size)
 
 
+def refuse_custom_cup(value: CustomCup | None) -> CustomCup | None:
+    """Validator of scenes with a fixed cup."""
+    if value is not None:
+        raise ValueError("not valid here; only the scenes ground and lift take a custom cup")
+    return value
+
+
 class BlockParameters(SceneParameters):
     """A block from a mesh file instead of a box."""
 
     block_mesh: MeshFile | None = Field(None, description="mesh or STEP file of the block")
-    block_unit: Unit | None = Field(None, description="of the numbers in that file")
+    block_unit: Unit | None = Field(None, description="length unit of that file")
 
     @model_validator(mode="after")
     def _unit_of_a_mesh(self) -> BlockParameters:
         if self.block_unit is not None and self.block_mesh is None:
-            raise ValueError(
-                f"block_unit = '{self.block_unit}': there is no block_mesh; leave it out"
-            )
+            raise ValueError(f"block_unit = '{self.block_unit}': there is no block_mesh; remove it")
         return self
 
-    def own_block(self) -> RigidShape | None:
-        """The block of the file, its highest point at z = 0, its middle on the axis."""
+    def block_from_file(self) -> RigidShape | None:
+        """The block from block_mesh, centred on the axis with its highest point at z = 0."""
         if self.block_mesh is None:
             return None
         shape = load_mesh(self.block_mesh, self.block_unit, name="block")

@@ -1,4 +1,4 @@
-// Everything is in this file: make the texts importable, then start with the film as the source.
+// Replay in one file: make the embedded modules importable, then start with the recording as source.
 addEventListener("DOMContentLoaded", () => {
   const imports = {};
   for (const text of document.querySelectorAll("script[data-module]")) {
@@ -13,6 +13,6 @@ addEventListener("DOMContentLoaded", () => {
   add("importmap", JSON.stringify({ imports }));
   add("module", `
     import { start } from "limpet/page";
-    import { FilmSource } from "limpet/sources";
-    start(new FilmSource(document.getElementById("film").textContent));`);
+    import { ReplaySource } from "limpet/sources";
+    start(new ReplaySource(document.getElementById("recording").textContent));`);
 });

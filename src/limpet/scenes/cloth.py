@@ -1,4 +1,4 @@
-"""A cloth on a sphere (C figure 3): dropped flat from just above, it comes to rest in folds."""
+"""A cloth falls on a sphere and comes to rest in folds (Vezzaro et al. 2015, figure 3)."""
 
 from __future__ import annotations
 
@@ -16,59 +16,58 @@ from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.objects import globe
 from limpet.units import Length, Mass, Positive, Time
 
-PLAN = ParticleSolverSettings(sweeps=1, max_sweeps=6, substeps=2, warm_start=0.95)
+SOLVER_SETTINGS = ParticleSolverSettings(sweeps=1, max_sweeps=6, substeps=2, warm_start=0.95)
 
 
 class ClothParameters(SceneParameters):
     h: Time = 0.02
     duration: Time = 4.0
-    divisions: int = Field(50, ge=2, description="of the cloth, each way")
-    side: Positive[Length] = Field(1.0, description="of the cloth")
-    cloth_mass: Positive[Mass] = Field(0.2, description="of the cloth: a light cotton")
-    radius: Positive[Length] = Field(0.25, description="of the sphere")
-    friction: float = Field(0.5, ge=0.0, description="between cloth and sphere")
+    divisions: int = Field(50, ge=2, description="divisions of the cloth in each direction")
+    side: Positive[Length] = Field(1.0, description="side of the cloth")
+    cloth_mass: Positive[Mass] = Field(0.2, description="mass of the cloth, a light cotton")
+    radius: Positive[Length] = Field(0.25, description="radius of the sphere")
+    friction: float = Field(0.5, ge=0.0, description="friction between cloth and sphere")
 
 
 @scene(
     "cloth",
-    "a cloth falls on a sphere and comes to rest in folds",
     ClothParameters,
-    expect="it lies on the sphere and hangs over its sides, its threads as long as at first",
+    expect="it lies on the sphere and hangs over its sides, its edges keep their length",
 )
 def cloth(p: ClothParameters) -> World:
-    """A flat cloth is let go just above a sphere."""
+    """A flat cloth is released just above a sphere."""
     world = World(friction=p.friction)
-    world.particles.settings = PLAN
-    sheet = drape(world.particles, p.divisions, p.side, p.cloth_mass, p.radius)
+    world.particles.settings = SOLVER_SETTINGS
+    sheet = add_cloth(world.particles, p.divisions, p.side, p.cloth_mass, p.radius)
     world.add_probe("cloth", sheet)
     return world
 
 
-def draped(
+def cloth_system(
     divisions: int = 50, radius: float = 0.25, friction: float = 0.5, h: float = 0.02,
-    settings: ParticleSolverSettings = PLAN, self_collision: bool = False,
+    settings: ParticleSolverSettings = SOLVER_SETTINGS, self_collision: bool = False,
 ) -> ParticleSystem:  # fmt: skip
-    """The cloth and its sphere alone."""
+    """A particle system with the cloth and the sphere only."""
     world = ParticleSystem(h=h, friction=friction, settings=settings)
-    drape(world, divisions, radius=radius, self_collision=self_collision)
+    add_cloth(world, divisions, radius=radius, self_collision=self_collision)
     return world
 
 
-def drape(
+def add_cloth(
     world: ParticleSystem,
     divisions: int = 50,  # C: 51 x 51 nodes, 5000 inextensibility and 7400 bending constraints
     side: float = 1.0,  # [m]
     mass: float = 0.2,  # [kg] a light cotton
     radius: float = 0.25,  # [m] of the sphere
-    thickness: float = 2e-3,  # [m] kept from the sphere
+    thickness: float = 2e-3,  # [m] distance kept from the sphere
     bending: float = 1e-6,  # [N m/rad] of each fold
     drag: float = 2.0,  # [1/s] of the air
     self_collision: bool = False,
 ) -> ParticleBody:
-    """Threads along both ways are inextensible, folds are springs taken implicitly.
+    """Add a cloth with inextensible edges and implicit bending springs, and the sphere.
 
-    C bounds the moment of a stiff fold instead. Such folds jump from one bound to the other, and
-    leave the threads at rest 2 to 3 % too long where springs leave 1 to 2 %.
+    Vezzaro et al. 2015 (C) bound the moment of stiff folds instead. Such folds jump between the
+    bounds and leave the edges at rest 2 to 3 % too long; bending springs leave 1 to 2 %.
     """
     mesh = cloth_mesh(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
     node = mass / len(mesh.points)

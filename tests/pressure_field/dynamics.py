@@ -14,10 +14,11 @@ from scipy.integrate import solve_ivp
 
 from limpet.errors import DivergedError, LimpetError
 from limpet.geometry.rotation import quaternion_matrix, quaternion_product
-from limpet.pressure_field.energy import energy
 from limpet.pressure_field.fields import FieldGeometry, HalfSpace
 from limpet.pressure_field.surface import Pose, contact_surface
 from limpet.pressure_field.wrench import FrictionModel, softness, with_smooth_gradients, wrench
+
+from .energy import energy
 
 Array = np.ndarray
 
