@@ -1,4 +1,4 @@
-"""The drawings of docs/architecture.md: the step, and the rooms. Called by docs/pictures.py."""
+"""The drawings of docs/architecture.md: the step and the packages. Called by docs/pictures.py."""
 
 from __future__ import annotations
 
@@ -13,43 +13,48 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 INK, QUIET, LINE = "#1c2b30", "#5b6b70", "#0b6b7a"
 FILL = {"bodies": "#f3dcc5", "air": "#cfe3f5", "contact": "#e3e6dc", "solve": "#dcefe9"}
 
-# what, how, by which room, from where in the papers, colour
+# name, what it does, package, source in the papers, colour
 STEP = (
-    ("contacts", "proximity at x, found at the end of the last step; patches", "collision/",
-     "not at the free positions of P algorithm 1", "contact"),
-    ("free velocities", "every body integrates itself as if alone:  v_free", "bodies/",
+    ("free velocity", "every body integrates itself without constraints:  v_free", "fem/, rigid/",
      "P eq 1", "bodies"),
-    ("cavities", "union where it is due, else the mesh rides on;  V, H_p, air n", "cavity/",
+    ("update contacts", "contacts at x, found at the end of the last step; active set", "contact/",
+     "not at the free positions of P algorithm 1", "contact"),
+    ("update cavities", "search where it is due, else the mesh moves along;  V, H_p, n", "cavity/",
      "P 4, eq 15; A III-B", "air"),
-    ("rows", "H = [H_c; H_p],   u = gap/h + H v_free", "constraints/", "P eq 2, 4", "contact"),
-    ("compliance", "W = sum over bodies of  h H A⁻¹ Hᵀ", "bodies/, solver/",
-     "P eq 7, 10", "bodies"),
-    ("solve", "contact, friction, air, ties together, to 1e-10:  λ, P", "solver/, constraints/",
+    ("rows", "H = [contacts; patches; cavities; joints],   u = H v_free + bias",
+     "solver/layout.py", "P eq 2, 4", "contact"),
+    ("assemble", "W = sum over bodies of  h H A⁻¹ Hᵀ;  joints eliminated",
+     "solver/", "P eq 7, 10", "bodies"),
+    ("solve", "contact, friction and gas laws together, to 1e-10:  λ, P", "solver/newton.py",
      "P algorithm 2, by Newton; A III-C", "solve"),
-    ("correct", "v = v_free + h A⁻¹ Hᵀ λ", "bodies/", "P eq 3", "bodies"),
-    ("advance", "x = x + h v;  contacts there, for the next step", "bodies/, collision/",
-     "P algorithm 1", "contact"),
-    ("report", "books of the air closed;  StepReport", "simulation.py", "P eq 13, 14", "air"),
+    ("apply impulse", "v = v_free + h A⁻¹ Hᵀ λ", "fem/, rigid/", "P eq 3", "bodies"),
+    ("recheck", "contacts at the candidate positions x + h v", "contact/", "P algorithm 1",
+     "contact"),
+    ("advance, accept", "x = x + h v;  sets commit, air mass balance closed;  StepReport",
+     "engine/", "P eq 13, 14", "air"),
 )  # fmt: skip
 
-ROOMS = (
-    ("errors, units, report", "below all: errors for users, numbers with units, what a step says"),
-    ("geometry, linalg", "arrays in, arrays out: shapes, unions, trees; sparse Cholesky"),
-    ("elements", "finite elements and their laws"),
-    ("bodies", "soft and rigid, behind one contract"),
-    ("collision", "contacts: gap, normal, weights"),
-    ("cavity", "where air is trapped, and how much"),
-    ("pressure_field", "contact by pressure fields: surface, patches, wrench"),
-    ("constraints", "laws: contact, friction, gas, regulated pressure"),
-    ("solver", "compliance, Newton, sweeps; knows no law"),
-    ("world, settings", "what a user builds; how it is computed"),
-    ("response", "rows, compliance, solve: how bodies answer to each other"),
-    ("simulation", "one step on one screen"),
-    ("scenes", "one file a scene, a registry by name"),
-    ("record", "the run folder: history, summary, films, plots"),
+# lowest first, as tests/test_imports.py has them
+PACKAGES = (
+    ("errors, units, report, clock", "base: user errors, quantities with units, reports, timing"),
+    ("geometry, linalg", "kernels and records: surfaces, trees, unions; block Cholesky, rows"),
+    ("meshing", "grids, Netgen, CAD and mesh files, checks, repair"),
+    ("shapes", "the catalogue: cups, boxes, rigid objects, solids"),
+    ("dynamics", "contracts: Body, ConstraintSet, rows, warm start; motions"),
+    ("contact", "broad and narrow phase, contact set, contact law"),
+    ("fem", "elements, materials, soft bodies, attachments, statics"),
+    ("rigid", "rigid bodies, joints, arm kinematics"),
+    ("particles", "cloth, rope, jelly: particle system, sweeps, staggered coupling"),
+    ("cavity", "search, seals, gas laws, gas network, cavity set"),
+    ("pressure_field", "pressure fields, contact surfaces, patch set"),
+    ("solver", "dispatch of laws, row layout, Newton, Gauss-Seidel, the loop"),
+    ("model", "World, specifications, settings, factory"),
+    ("engine", "Simulation, State, observation: the step"),
+    ("scenes", "one file per scene, a registry by name"),
+    ("record", "the run folder: history, summary, frames, plots"),
     ("viewer", "the page; shows a simulation that another process steps"),
-    ("bench, reproduce", "timings, tables and figures of the papers"),
-    ("cli", "thin"),
+    ("studies", "benchmarks, and tables and figures of the papers"),
+    ("cli", "the commands"),
 )
 
 
@@ -58,37 +63,44 @@ def draw_step(path: Path) -> None:
     high, apart = 0.78, 1.12
     figure, axis = _page(10.0, 8.4, (-0.3, 14.2), (-len(STEP) * apart + 0.15, 0.6))
     left, right = 2.5, 9.3
-    for k, (name, how, room, source, colour) in enumerate(STEP):
+    for k, (name, how, package, source, colour) in enumerate(STEP):
         y = -k * apart
         _box(axis, left, y - high / 2, right - left, high, FILL[colour])
         axis.text(left + 0.2, y + 0.12, name, weight="bold", color=INK, size=11, va="center")
         axis.text(left + 0.2, y - 0.18, how, color=INK, size=9.5, va="center")
         axis.text(
-            left - 0.2, y, room, color=QUIET, size=9, ha="right", va="center", family="monospace"
+            left - 0.2, y, package, color=QUIET, size=9, ha="right", va="center", family="monospace"
         )
         axis.text(right - 0.2, y + 0.12, source, color=QUIET, size=8.5, ha="right", va="center")
         if k:
             _arrow(axis, (5.9, y + apart - high / 2), (5.9, y + high / 2))
     rows, correct, advance = -3 * apart, -6 * apart, -7 * apart
     _back(axis, right, correct, rows - 0.16, 0.4, "a contact left out\nwould close:\nit joins")
-    _back(axis, right, advance, rows + 0.16, 2.4, "something was\nmissed: back to x,\nlook further")
+    _back(
+        axis,
+        right,
+        advance,
+        rows + 0.16,
+        2.4,
+        "a collision was\nmissed: look further\nand solve again",
+    )
     last = -(len(STEP) - 1) * apart - high / 2
     axis.text(5.9, last - 0.28, "the next step", color=QUIET, size=9, ha="center", va="center")
     _save(figure, path)
 
 
-def draw_rooms(path: Path) -> None:
-    """The rooms, lowest first: each imports only from those below it."""
+def draw_packages(path: Path) -> None:
+    """The packages, lowest first: each imports only from those below it."""
     high = 0.72
-    figure, axis = _page(8.6, 6.0, (-0.9, 10.2), (-0.5, len(ROOMS) * 0.8 - 0.3))
-    for k, (name, what) in enumerate(ROOMS):
+    figure, axis = _page(8.6, 6.6, (-0.9, 10.2), (-0.5, len(PACKAGES) * 0.8 - 0.3))
+    for k, (name, what) in enumerate(PACKAGES):
         y = k * 0.8
-        colour = FILL["solve"] if name == "simulation" else "#f2f5f5"
+        colour = FILL["solve"] if name == "engine" else "#f2f5f5"
         _box(axis, 0.0, y - high / 2, 10.0, high, colour)
         axis.text(0.2, y, name, color=INK, size=9.5, va="center", family="monospace")
-        axis.text(3.6, y, what, color=QUIET, size=9, va="center")
-    _arrow(axis, (-0.45, 0.8 * (len(ROOMS) - 1)), (-0.45, 0.0))
-    axis.text(-0.72, 0.4 * (len(ROOMS) - 1), "imports from", color=QUIET, size=9, rotation=90,
+        axis.text(3.9, y, what, color=QUIET, size=9, va="center")
+    _arrow(axis, (-0.45, 0.8 * (len(PACKAGES) - 1)), (-0.45, 0.0))
+    axis.text(-0.72, 0.4 * (len(PACKAGES) - 1), "imports from", color=QUIET, size=9, rotation=90,
               va="center", ha="center")  # fmt: skip
     _save(figure, path)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from diagrams import draw_rooms, draw_step
+from diagrams import draw_packages, draw_step
 from fingerprint import fingerprint
 
 from limpet.record.history import Row, flatten, up_direction
@@ -235,8 +235,8 @@ def pictures() -> dict[str, Picture]:
     """Everything there is, quick ones first."""
     out = {
         "step": Picture(("step.svg",), lambda _: draw_step(IMAGES / "step.svg"), (), (_drawing(),)),
-        "rooms": Picture(
-            ("rooms.svg",), lambda _: draw_rooms(IMAGES / "rooms.svg"), (), (_drawing(),)
+        "packages": Picture(
+            ("packages.svg",), lambda _: draw_packages(IMAGES / "packages.svg"), (), (_drawing(),)
         ),
         "mycup-mesh": Picture(
             ("mycup-mesh.png",),

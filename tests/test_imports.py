@@ -1,4 +1,4 @@
-"""The rooms stand in one order; each imports only from those before it."""
+"""The packages stand in one order; each imports only from those before it."""
 
 import ast
 import subprocess
@@ -11,7 +11,7 @@ import limpet
 
 ROOT = Path(limpet.__file__).parent
 
-# Lowest first; rooms of one line stand side by side and do not know each other, but for the base,
+# Lowest first; packages of one line do not know each other, but for the base,
 # whose files may use one another.
 BASE = ("errors", "units", "report", "clock")
 ORDER = (
@@ -35,16 +35,16 @@ ORDER = (
     ("cli",),
     ("__main__",),
 )
-LEVEL = {room: level for level, rooms in enumerate((BASE, *ORDER)) for room in rooms}
+LEVEL = {package: level for level, packages in enumerate((BASE, *ORDER)) for package in packages}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
 def runtime_imports(path: Path) -> set[str]:
-    """The rooms a file imports from, other than for types alone."""
+    """The packages a file imports from, other than for types alone."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = {
         id(node)
@@ -59,8 +59,8 @@ def runtime_imports(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            package = list(path.relative_to(ROOT.parent).parent.parts)
-            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            here = list(path.relative_to(ROOT.parent).parent.parts)
+            base = ".".join(here[: len(here) - node.level + 1]) if node.level else ""
             module = ".".join(part for part in (base, node.module or "") if part)
             whole = module == "limpet"
             names += [f"limpet.{alias.name}" for alias in node.names] if whole else [module]
@@ -68,13 +68,13 @@ def runtime_imports(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_only_from_rooms_before(path):
-    room = room_of(path)
-    assert room in LEVEL, f"room '{room}' has no place in the order"
-    for other in runtime_imports(path) - {room}:
+def test_imports_only_from_packages_before(path):
+    package = package_of(path)
+    assert package in LEVEL, f"package '{package}' has no place in the order"
+    for other in runtime_imports(path) - {package}:
         assert other in LEVEL, f"{path}: imports from limpet.{other}, which has no place"
-        if not (room in BASE and other in BASE):
-            assert LEVEL[other] < LEVEL[room], f"{path}: {room} must not import from {other}"
+        if not (package in BASE and other in BASE):
+            assert LEVEL[other] < LEVEL[package], f"{path}: {package} must not import from {other}"
 
 
 def test_the_check_sees_every_kind_of_import(tmp_path, monkeypatch):
@@ -88,8 +88,8 @@ def test_the_check_sees_every_kind_of_import(tmp_path, monkeypatch):
         "def f():\n    from limpet.scenes.registry import c\n"
         "if TYPE_CHECKING:\n    from limpet.engine.simulation import World\n"
     )
-    rooms = {"cli", "solver", "bodies", "record", "cavity", "geometry", "scenes"}
-    assert runtime_imports(file) == rooms
+    packages = {"cli", "solver", "bodies", "record", "cavity", "geometry", "scenes"}
+    assert runtime_imports(file) == packages
 
 
 def test_help_needs_no_heavy_library():

@@ -128,3 +128,26 @@ def test_links_out_of_the_readme_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text(encoding="utf-8"))
     for link in links:
         assert link.startswith("http") or (ROOT / link).exists(), link
+
+
+def test_every_name_on_the_architecture_page_exists():
+    """Files in backticks are there, and classes, methods and functions are defined somewhere."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    spans = set(re.findall(r"`([^`\n]+)`", text))
+    source = {p: p.read_text(encoding="utf-8") for p in (DOCS.parent / "src").rglob("*.py")}
+    defined = set()
+    for code in source.values():
+        defined |= set(re.findall(r"^ *(?:def|class) (\w+)", code, flags=re.M))
+        defined |= set(re.findall(r"^ *(\w+)(?:: [^=\n]+)? =", code, flags=re.M))
+    checked = 0
+    for span in spans:
+        if "/" in span or span.endswith(".py"):
+            if "<" not in span:
+                places = [DOCS.parent / "src" / "limpet" / span, DOCS.parent / span]
+                assert any(p.exists() for p in places), span
+                checked += 1
+            continue
+        for name in re.findall(r"[A-Za-z_]\w*(?=\()|[A-Z]\w*[a-z]\w*|\b[A-Z]{4,}\b", span):
+            assert name in defined or name in ("Parameters", "True"), span
+            checked += 1
+    assert checked > 60
