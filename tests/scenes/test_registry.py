@@ -24,7 +24,7 @@ class ToyParameters(SceneParameters):
 @pytest.fixture
 def toy(monkeypatch):
     """A scene of the test's own, gone after it."""
-    monkeypatch.setattr(registry, "_CATALOGUE", dict(registry._CATALOGUE))
+    monkeypatch.setattr(registry, "_ADDED", dict(registry._ADDED))
     monkeypatch.setattr(registry, "_RECIPES", dict(registry._RECIPES))
 
     @scene("toy", ToyParameters, summary="a toy", expect="it seals")

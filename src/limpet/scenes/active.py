@@ -159,6 +159,7 @@ EXPECT = "the cup seals, its dome sinks, the pull rises until the lip opens"
 @scene(
     "active-a20",
     ActiveParameters,
+    summary="a silicone cup on a vacuum line is pulled off a plate (A, Dragon Skin 20)",
     expect=EXPECT,
 )
 def active_a20(p: ActiveParameters) -> World:
@@ -169,6 +170,7 @@ def active_a20(p: ActiveParameters) -> World:
 @scene(
     "active-a30",
     A30Parameters,
+    summary="the same cup of a stiffer silicone (A, Dragon Skin 30)",
     expect=EXPECT,
 )
 def active_a30(p: A30Parameters) -> World:

@@ -63,6 +63,7 @@ def scaled(profile: CupProfile, scale: float) -> CupProfile:
 @scene(
     "air-tunnel",
     AirTunnelParameters,
+    summary="a tunnel connects two holes in a soft cube, which is lifted only if both are covered",
     expect="one: no cavity closes and the cube stays; both and two: one cavity, the cube is lifted",
 )
 def air_tunnel(p: AirTunnelParameters) -> World:

@@ -24,6 +24,7 @@ class BallParameters(SceneParameters):
 @scene(
     "ball",
     BallParameters,
+    summary="a ball bounces on the floor",
     expect="it bounces, ever lower: the step takes energy from it, and dissipation takes more",
 )
 def ball(p: BallParameters) -> World:

@@ -38,6 +38,7 @@ class BoltParameters(SceneParameters):
 @scene(
     "bolt",
     BoltParameters,
+    summary="a wrench turns a bolt, which screws into a nut",
     expect="the bolt goes down by its pitch with each turn",
 )
 def bolt(p: BoltParameters) -> World:

@@ -30,6 +30,7 @@ class BoxesParameters(SceneParameters):
 @scene(
     "boxes",
     BoxesParameters,
+    summary="boxes fall on each other and come to rest as a stack",
     expect="they land one after the other and stand still, each carrying what is above it",
 )
 def boxes(p: BoxesParameters) -> World:

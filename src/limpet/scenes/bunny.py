@@ -52,6 +52,7 @@ class BunnyParameters(LiftParameters):
 @scene(
     "bunny",
     BunnyParameters,
+    summary="a cup lifts a rigid bunny by its back",
     expect="the cup closes on the back, the bunny leaves the ground and hangs",
 )
 def bunny(p: BunnyParameters) -> World:

@@ -21,6 +21,7 @@ class BunnySwingParameters(SolidParameters):
 @scene(
     "bunny-swing",
     BunnySwingParameters,
+    summary="a bunny hangs by an ear and swings",
     expect="swings about its ear and keeps its volume; with law = linear it swells",
 )
 def bunny_swing(p: BunnySwingParameters) -> World:

@@ -27,6 +27,7 @@ class CantileverParameters(SolidParameters):
 @scene(
     "cantilever",
     CantileverParameters,
+    summary="a beam clamped at one end bends under its own weight",
     expect="swings down and comes to rest, as far as the beam equation says; linear tets lock",
 )
 def cantilever(p: CantileverParameters) -> World:

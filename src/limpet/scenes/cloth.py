@@ -32,6 +32,7 @@ class ClothParameters(SceneParameters):
 @scene(
     "cloth",
     ClothParameters,
+    summary="a cloth falls on a sphere and comes to rest in folds",
     expect="it lies on the sphere and hangs over its sides, its edges keep their length",
 )
 def cloth(p: ClothParameters) -> World:

@@ -41,6 +41,7 @@ class CubeHalvesParameters(SceneParameters):
 @scene(
     "cube-halves",
     CubeHalvesParameters,
+    summary="two halves of a jelly cube are pressed together and hold by suction",
     expect="air leaves the hole while they are pressed; the lower half is carried and hangs",
 )
 def cube_halves(p: CubeHalvesParameters) -> World:

@@ -77,6 +77,7 @@ class CurvedParameters(CupParameters):
 @scene(
     "curved",
     CurvedParameters,
+    summary="a cup lifts a block with a convex or concave top, if it seals",
     expect="the block is lifted if its curvature is low; otherwise the cup does not seal",
 )
 def curved(p: CurvedParameters) -> World:

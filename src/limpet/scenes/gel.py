@@ -43,6 +43,7 @@ class GelParameters(LiftParameters):
 @scene(
     "cup-lifts-jelly",
     GelParameters,
+    summary="a cup is pressed on a block of jelly and lifts it",
     expect="the jelly deforms into the cup, leaves the table and hangs",
 )
 def cup_lifts_jelly(p: GelParameters) -> World:
@@ -53,6 +54,7 @@ def cup_lifts_jelly(p: GelParameters) -> World:
 @scene(
     "cup-lifts-bag",
     GelParameters,
+    summary="a cup lifts a bag of gel by its inextensible skin",
     expect="the bag leaves the table and hangs, its skin edges keep their length",
 )
 def cup_lifts_bag(p: GelParameters) -> World:

@@ -61,6 +61,7 @@ class MugGripParameters(GripParameters):
 @scene(
     "mug-grip",
     MugGripParameters,
+    summary="two jaws squeeze a mug, lift it and shake it",
     expect="the mug is lifted and does not slip between the shaking jaws",
 )
 def mug_grip(p: MugGripParameters) -> World:
@@ -89,6 +90,7 @@ class SpoonParameters(GripParameters):
 @scene(
     "spoon",
     SpoonParameters,
+    summary="two boxes hold a spoon and shake it",
     expect="friction over the patches holds the spoon level, off its centre of mass",
 )
 def spoon_between_boxes(p: SpoonParameters) -> World:
@@ -117,6 +119,7 @@ class ChopsticksParameters(GripParameters):
 @scene(
     "chopsticks",
     ChopsticksParameters,
+    summary="two sticks hold a soft ball and shake it",
     expect="the ball stays between the sticks",
 )
 def chopsticks(p: ChopsticksParameters) -> World:

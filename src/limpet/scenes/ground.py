@@ -149,6 +149,7 @@ def cup_over(
 @scene(
     "ground",
     GroundParameters,
+    summary="a cup is pushed on the ground, sticks, is pulled and lets go",
     expect="the cup sticks, the pressure falls at constant air, the cup lets go abruptly",
 )
 def ground(p: GroundParameters) -> World:

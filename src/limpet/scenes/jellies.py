@@ -52,6 +52,7 @@ class JellyParameters(SceneParameters):
 @scene(
     "jelly",
     JellyParameters,
+    summary="four jellies, each with a different model, carry a bar of chocolate on a dish",
     expect="all four carry the bar, sway and come to rest",
 )
 def four_jellies(p: JellyParameters) -> World:

@@ -39,6 +39,7 @@ def add_ground(world: World, top: np.ndarray, rotation: np.ndarray | None = None
 @scene(
     "lift",
     LiftSceneParameters,
+    summary="a cup lifts a rigid block, or lets go if it is too heavy",
     expect="the block is lifted and hangs; if it is too heavy, the cup lets go",
 )
 def lift(p: LiftSceneParameters) -> World:

@@ -30,6 +30,7 @@ class LowFrictionParameters(LiftParameters):
 @scene(
     "low-friction",
     LowFrictionParameters,
+    summary="a slippery cube is lifted off-centre, slides to a corner and drops",
     expect="lifts the cube, slides to one of its corners, the cavity breaks, the cube drops",
 )
 def low_friction(p: LowFrictionParameters) -> World:

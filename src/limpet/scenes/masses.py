@@ -27,6 +27,7 @@ class MassesParameters(LiftParameters):
 @scene(
     "masses",
     MassesParameters,
+    summary="one cup or two cups lift heavy cubes, up to their limit",
     expect="one cup lifts 1.25 and 2.5 kg and fails at 5 kg, which two lift",
 )
 def masses(p: MassesParameters) -> World:

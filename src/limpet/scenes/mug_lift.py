@@ -43,6 +43,7 @@ class MugLiftParameters(LiftParameters):
 @scene(
     "mug-lift",
     MugLiftParameters,
+    summary="a cup lifts a mug out of a foam box that holds it by pressure-field contact",
     expect="the walls rub while the mug slides up between them, then it hangs free from the cup",
 )
 def mug_lift(p: MugLiftParameters) -> World:

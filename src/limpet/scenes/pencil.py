@@ -35,6 +35,7 @@ class PencilParameters(SceneParameters):
 @scene(
     "pencil",
     PencilParameters,
+    summary="a pencil in a pinch grasp rotates when the pads loosen and stops when they tighten",
     expect="held level; loosened it turns about the pinch without falling; tightened it stops",
 )
 def pencil(p: PencilParameters) -> World:

@@ -52,6 +52,7 @@ class PickAndPlaceParameters(SceneParameters):
 @scene(
     "pick-and-place",
     PickAndPlaceParameters,
+    summary="a cup on an arm picks an apple and releases it in a box by pushing it on the wall",
     expect="the apple is carried into a cell of the box, let go at its wall, and stays there",
 )
 def pick_and_place(p: PickAndPlaceParameters) -> World:

@@ -5,10 +5,12 @@ The catalogue names the module of each scene, so that listing the scenes imports
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -94,54 +96,8 @@ class _Recipe:
     expect: str
 
 
-_CATALOGUE = {
-    name: SceneEntry(name, f"limpet.scenes.{module}", summary)
-    for name, module, summary in (
-        ("ground", "ground", "a cup is pushed on the ground, sticks, is pulled and lets go"),
-        ("lift", "lift", "a cup lifts a rigid block, or lets go if it is too heavy"),
-        ("soft-cube", "soft_cube", "a cup lifts a highly compliant cube"),
-        ("bunny", "bunny", "a cup lifts a rigid bunny by its back"),
-        ("masses", "masses", "one cup or two cups lift heavy cubes, up to their limit"),
-        ("shapes", "shapes",
-         "a plunger, an octopus sucker or a commercial cup lifts a block by its top"),
-        ("low-friction", "low_friction",
-         "a slippery cube is lifted off-centre, slides to a corner and drops"),
-        ("pick-and-place", "pick_and_place",
-         "a cup on an arm picks an apple and releases it in a box by pushing it against the wall"),
-        ("tentacle", "tentacle",
-         "an octopus arm sinks onto a can, some suckers seal, and it lifts the can"),
-        ("toy", "toy",
-         "a head on a spring is pushed until its cup sticks; air leaks in and it jumps"),
-        ("curved", "curved", "a cup lifts a block with a convex or concave top, if it seals"),
-        ("active-a20", "active",
-         "a silicone cup on a vacuum line is pulled off a plate (A, Dragon Skin 20)"),
-        ("active-a30", "active", "the same cup of a stiffer silicone (A, Dragon Skin 30)"),
-        ("cantilever", "cantilever", "a beam clamped at one end bends under its own weight"),
-        ("cube-halves", "cube_halves",
-         "two halves of a jelly cube are pressed together and hold by suction"),
-        ("air-tunnel", "air_tunnel",
-         "a tunnel connects two holes in a soft cube, which is lifted only if both are covered"),
-        ("bunny-swing", "bunny_swing", "a bunny hangs by an ear and swings"),
-        ("spine", "spine", "a silicone spine hangs by its two ends"),
-        ("mug-lift", "mug_lift",
-         "a cup lifts a mug out of a foam box that holds it by pressure-field contact"),
-        ("pencil", "pencil",
-         "a pencil in a pinch grasp rotates when the pads loosen and stops when they tighten"),
-        ("ball", "ball", "a ball bounces on the floor"),
-        ("boxes", "boxes", "boxes fall on each other and come to rest as a stack"),
-        ("bolt", "bolt", "a wrench turns a bolt, which screws into a nut"),
-        ("mug-grip", "grips", "two jaws squeeze a mug, lift it and shake it"),
-        ("spoon", "grips", "two boxes hold a spoon and shake it"),
-        ("cloth", "cloth", "a cloth falls on a sphere and comes to rest in folds"),
-        ("jelly", "jellies",
-         "four jellies, each with a different model, carry a bar of chocolate on a dish"),
-        ("rope", "rope", "two weights hang on a rope over a wheel, which turns by friction"),
-        ("cup-lifts-jelly", "gel", "a cup is pressed on a block of jelly and lifts it"),
-        ("cup-lifts-bag", "gel", "a cup lifts a bag of gel by its inextensible skin"),
-        ("chopsticks", "grips", "two sticks hold a soft ball and shake it"),
-    )
-}  # fmt: skip
 _RECIPES: dict[str, _Recipe] = {}
+_ADDED: dict[str, SceneEntry] = {}  # scenes outside of this package
 
 P = TypeVar("P", bound=SceneParameters)
 
@@ -151,28 +107,48 @@ def scene(
 ) -> Callable[[Callable[[P], World]], Callable[[P], World]]:
     """Register ``build(parameters) -> World``; `expect` is the expected outcome.
 
-    `summary` is for scenes outside the catalogue.
+    In a file of this package name and summary are plain strings: they are listed unimported.
     """
 
     def register(build: Callable[[P], World]) -> Callable[[P], World]:
-        entry = _CATALOGUE.setdefault(name, SceneEntry(name, build.__module__, summary))
+        if name not in _catalogue():
+            _ADDED[name] = SceneEntry(name, build.__module__, summary)
         outcome = expect or inspect.getdoc(build) or ""
-        _RECIPES[name] = _Recipe(summary or entry.summary, parameters, build, outcome)
+        _RECIPES[name] = _Recipe(summary, parameters, build, outcome)
         return build
 
     return register
 
 
+@cache
+def _catalogue() -> dict[str, SceneEntry]:
+    """The scenes of this package by name, read from the decorators in its files."""
+    found = {}
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        if "\n@scene(" not in text:
+            continue
+        for node in ast.parse(text).body:
+            for call in getattr(node, "decorator_list", []):
+                if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "scene":
+                    name = ast.literal_eval(call.args[0])
+                    told = {k.arg: k.value for k in call.keywords}
+                    summary = ast.literal_eval(told["summary"])
+                    found[name] = SceneEntry(name, f"limpet.scenes.{file.stem}", summary)
+    return found
+
+
 def scenes() -> dict[str, SceneEntry]:
-    """All scenes by name, in the order of the catalogue."""
-    return dict(_CATALOGUE)
+    """All scenes by name."""
+    return {**_catalogue(), **_ADDED}
 
 
 def get(name: str) -> SceneEntry:
     """The entry called `name`; an unknown name raises an error that suggests the nearest."""
-    if name not in _CATALOGUE:
-        raise LimpetError(f"scene '{name}': unknown scene{suggest(name, _CATALOGUE)}")
-    return _CATALOGUE[name]
+    known = scenes()
+    if name not in known:
+        raise LimpetError(f"scene '{name}': unknown scene{suggest(name, known)}")
+    return known[name]
 
 
 def parameters_of(name: str) -> dict[str, str]:

@@ -43,6 +43,7 @@ class RopeParameters(SceneParameters):
 @scene(
     "rope",
     RopeParameters,
+    summary="two weights hang on a rope over a wheel, which turns by friction",
     expect="the heavier weight sinks, the lighter rises, and the wheel turns with the rope",
 )
 def rope(p: RopeParameters) -> World:

@@ -43,6 +43,7 @@ class ShapesParameters(LiftParameters):
 @scene(
     "shapes",
     ShapesParameters,
+    summary="a plunger, an octopus sucker or a commercial cup lifts a block by its top",
     expect="the top is pushed in and drives air out, the cube is lifted and hangs",
 )
 def shapes(p: ShapesParameters) -> World:

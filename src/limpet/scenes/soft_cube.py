@@ -31,6 +31,7 @@ class SoftCubeParameters(LiftParameters):
 @scene(
     "soft-cube",
     SoftCubeParameters,
+    summary="a cup lifts a highly compliant cube",
     expect="both deform when the cup is pressed on; the cube leaves the ground and hangs",
 )
 def soft_cube(p: SoftCubeParameters) -> World:

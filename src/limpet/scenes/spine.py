@@ -32,6 +32,7 @@ class SpineParameters(SolidParameters):
 @scene(
     "spine",
     SpineParameters,
+    summary="a silicone spine hangs by its two ends",
     expect="sags between its ends; linear tetrahedra lock and hardly move",
 )
 def spine(p: SpineParameters) -> World:

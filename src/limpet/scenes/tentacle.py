@@ -41,6 +41,7 @@ class TentacleParameters(SceneParameters):
 @scene(
     "tentacle",
     TentacleParameters,
+    summary="an octopus arm sinks onto a can, some suckers seal, and it lifts the can",
     expect="some suckers seal on the can; the can leaves the ground and hangs from them",
 )
 def tentacle(p: TentacleParameters) -> World:

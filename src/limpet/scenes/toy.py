@@ -48,6 +48,7 @@ class ToyParameters(SceneParameters):
 @scene(
     "toy",
     ToyParameters,
+    summary="a head on a spring is pushed until its cup sticks; air leaks in and it jumps",
     expect="sticks when the finger leaves, lets go after a time set by the leak, jumps up",
 )
 def toy(p: ToyParameters) -> World:
