@@ -19,8 +19,7 @@ suppress_warnings = ["myst.header"]  # pages made for a git host too may begin b
 
 default_role = "code"
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
-autodoc_typehints_format = "short"
+autodoc_typehints = "none"  # they stand in the lists that plain_docstrings makes
 autodoc_class_signature = "mixed"
 add_module_names = False
 python_use_unqualified_type_names = True
@@ -36,7 +35,8 @@ nitpick_ignore_regex = [
     ("py:class", r"ParticleMesh|Primitive|Motion|ParticleBody|RigidBody|Named|ParticleState"),
     ("py:class", r"limpet\.(model|dynamics|particles|contact|rigid|fem|pressure_field)\..+"),
     ("py:class", r"Pose|Field|FieldGeometry|QuadraturePoints|ContactSurface|ContactTable"),
-    ("py:class", r"Control|ParticleModel"),
+    ("py:class", r"Control|ParticleModel|Vector|Spec|Source|PathLike|Line|Runnable"),
+    ("py:class", r"primitives\.Solid"),
 ]
 
 html_theme = "furo"
