@@ -19,8 +19,7 @@ suppress_warnings = ["myst.header"]  # pages made for a git host too may begin b
 
 default_role = "code"
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
-autodoc_typehints_format = "short"
+autodoc_typehints = "none"  # they stand in the lists that plain_docstrings makes
 autodoc_class_signature = "mixed"
 add_module_names = False
 python_use_unqualified_type_names = True
@@ -37,6 +36,8 @@ nitpick_ignore_regex = [
     ("py:class", r"limpet\.(model|dynamics|particles|contact|rigid|fem|pressure_field)\..+"),
     ("py:class", r"Pose|Field|FieldGeometry|QuadraturePoints|ContactSurface|ContactTable"),
     ("py:class", r"Control|ParticleModel|SolverMemory|Surface|limpet\.geometry\..+"),
+    ("py:class", r"Control|ParticleModel|Vector|Spec|Source|PathLike|Line|Runnable"),
+    ("py:class", r"primitives\.Solid"),
 ]
 
 html_theme = "furo"

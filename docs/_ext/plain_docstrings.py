@@ -1,28 +1,38 @@
-"""Docstrings of this project are plain text with `names` in backticks; autodoc wants reST.
+"""Turn the docstrings of this project into reST with lists of parameters, results and errors.
 
-Fields of records say what they are in the comment beside them. Both stand in one place, the code;
-here they are turned into what autodoc shows.
+Docstrings are plain text with `names` in backticks. Parameters and fields are described by the
+comment beside them, or in parameters.toml; types come from the annotations, errors from the source.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
+import enum
+import importlib
 import inspect
 import io
 import re
 import textwrap
 import tokenize
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from raised import errors_of
 from sphinx.application import Sphinx
 
 import limpet
+from limpet import errors as limpet_errors
+from limpet import particles as particles
 from limpet import shapes as shapes
 
-# Records that a user writes down; of the others, which Limpet hands out, no one needs the call.
-MADE_BY_USERS = {*limpet.__all__, *shapes.__all__} - {"State"}
+# What is not said beside a parameter in the code: the meaning by object, by name, by type returned.
+DESCRIBED = tomllib.loads((Path(__file__).parent / "parameters.toml").read_text(encoding="utf-8"))
+# Records that a user constructs; of the others, which Limpet returns, nobody needs the call.
+MADE_BY_USERS = {*limpet.__all__, *shapes.__all__, *particles.__all__} - {"State"}
 CODE = re.compile(r"(``.+?``|`[^`]+`)")
 SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
@@ -71,30 +81,115 @@ def _places(node: ast.stmt) -> Iterator[tuple[str, int, int]]:
                 yield argument.arg, argument.lineno, argument.lineno
 
 
-def _fields(record: type) -> list[str]:
-    """A field list of a dataclass: what each field is, and its default."""
-    comments: dict[str, str] = {}
-    for base in reversed(record.__mro__):
-        if dataclasses.is_dataclass(base):
-            comments |= comments_of(base)
-    lines, kind = [""], "param" if record.__name__ in MADE_BY_USERS else "var"
-    for field in dataclasses.fields(record):
-        if not field.name.startswith("_"):
-            what = f":{kind} {field.name}: {escaped(comments.get(field.name, ''))}"
-            type_of = "type" if kind == "param" else "vartype"
-            lines += [what.rstrip(), f":{type_of} {field.name}: {field.type}"]
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One parameter of a function, or field of a record."""
+
+    name: str
+    type: str
+    text: str
+
+
+def owner_of(name: str) -> type | None:
+    """The class that a method belongs to, by its full name."""
+    path, _, _ = name.rpartition(".")
+    parts = path.split(".")
+    for k in range(len(parts), 0, -1):
+        with contextlib.suppress(ImportError):
+            found: Any = importlib.import_module(".".join(parts[:k]))
+            for part in parts[k:]:
+                found = getattr(found, part, None)
+            return found if inspect.isclass(found) else None
+    return None
+
+
+def text_of(name: str, entry: str, comment: str = "") -> str:
+    """The meaning of one parameter: of this object in DESCRIBED, its comment, or of that name."""
+    return str(DESCRIBED.get(name, {}).get(entry) or comment or DESCRIBED["any"].get(entry, ""))
+
+
+def parameters(name: str, obj: Any) -> list[Entry]:
+    """The parameters of a function, a method or a constructor; the fields of a record."""
+    if inspect.isclass(obj) and dataclasses.is_dataclass(obj):
+        comments: dict[str, str] = {}
+        for base in reversed(obj.__mro__):
+            if dataclasses.is_dataclass(base):
+                comments |= comments_of(base)
+        fields = [f for f in dataclasses.fields(obj) if not f.name.startswith("_")]
+        typed = [(f.name, str(f.type)) for f in fields]
+    else:
+        function = obj.__init__ if inspect.isclass(obj) else obj
+        if isinstance(obj, property) or not inspect.isroutine(function) or _is_plain(obj):
+            return []
+        comments = comments_of(function)
+        given = inspect.signature(obj).parameters.values()
+        typed = [(str(p).split(":")[0].split("=")[0], _shown(p.annotation)) for p in given]
+        typed = [(n, t) for n, t in typed if n not in ("self", "cls")]
+    return [Entry(n, t, text_of(name, n.lstrip("*"), comments.get(n, ""))) for n, t in typed]
+
+
+def _is_plain(obj: Any) -> bool:
+    """Whether it is a class that is not constructed with parameters of its own."""
+    return inspect.isclass(obj) and (
+        issubclass(obj, (enum.Enum, Exception)) or obj.__init__ is object.__init__
+    )
+
+
+def _shown(annotation: Any) -> str:
+    if annotation is inspect.Signature.empty:
+        return ""
+    return annotation if isinstance(annotation, str) else str(annotation)
+
+
+def returned(name: str, obj: Any) -> Entry | None:
+    """What a function returns; None if that is nothing."""
+    function = obj.fget if isinstance(obj, property) else obj
+    if not inspect.isroutine(function):
+        return None
+    kind = _shown(inspect.signature(function).return_annotation)
+    if kind in ("", "None"):
+        return None
+    default = inspect.getdoc(obj) if isinstance(obj, property) else DESCRIBED["return"].get(kind)
+    return Entry("return", kind, DESCRIBED.get(name, {}).get("return") or default or "")
+
+
+def raised(name: str, obj: Any) -> dict[str, list[str]]:
+    """The errors that a call can raise, by their full names, with their messages."""
+    owner = obj if inspect.isclass(obj) else owner_of(name)
+    return {
+        f"{error.__module__}.{error.__name__}": messages
+        for error, messages in errors_of(obj, owner).items()
+    }
+
+
+def field_list(name: str, obj: Any) -> list[str]:
+    """Parameters, Returns and Raises as reST."""
+    made = not dataclasses.is_dataclass(obj) or obj.__name__ in MADE_BY_USERS
+    what, kind = ("param", "type") if made else ("var", "vartype")
+    lines = [""]
+    for entry in parameters(name, obj):
+        shown = SPECIAL.sub(r"\\\1", entry.name)
+        lines += [f":{what} {shown}: {escaped(entry.text)}".rstrip()]
+        lines += [f":{kind} {shown}: {entry.type}"] if entry.type else []
+    back = returned(name, obj)
+    if back is not None:
+        lines += [f":returns: {escaped(' '.join(back.text.split()))}", f":rtype: {back.type}"]
+    for error, messages in raised(name, obj).items() if made else ():
+        cls = getattr(limpet_errors, error.rpartition(".")[2])
+        lines += [f":raises {error}: {escaped((inspect.getdoc(cls) or '').splitlines()[0])}"]
+        lines += [line for m in messages for line in ("", f"   * ``{' '.join(m.split())}``")]
     return lines
 
 
 def _process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     lines[:] = [escaped(line) for line in lines]
-    if inspect.isclass(obj) and dataclasses.is_dataclass(obj):
-        if lines and lines[0].startswith(f"{obj.__name__}("):  # dataclass wrote it, nobody else
+    record = inspect.isclass(obj) and dataclasses.is_dataclass(obj)
+    if record and lines and lines[0].startswith(f"{obj.__name__}("):  # written by dataclass itself
+        lines[:] = []
+    if inspect.isclass(obj) or inspect.isroutine(obj) or isinstance(obj, property):
+        if isinstance(obj, property):
             lines[:] = []
-        lines += _fields(obj)
-    elif inspect.isfunction(obj):
-        told = {name: text for name, text in comments_of(obj).items() if text}
-        lines += ["", *(f":param {name}: {escaped(text)}" for name, text in told.items())]
+        lines += field_list(name, obj)
 
 
 def _signature(

@@ -95,7 +95,7 @@ def not_a_number(folder):
 def noise_for_a_mesh(folder):
     (folder / "cup.stl").write_bytes(np.random.default_rng(1).bytes(5000))
     (folder / "a.toml").write_text(CUP.format("cup.stl"))
-    return ["cup.stl': is no STL: it has 5000 bytes", "export it again"]
+    return ["cup.stl': not a valid STL file: it has 5000 bytes", "export it again"]
 
 
 def nan_in_a_mesh(folder):

@@ -62,11 +62,11 @@ def test_every_public_name_has_its_place(site):
 @pytest.mark.parametrize("name", limpet.__all__)
 def test_every_field_of_a_public_record_says_what_it_is(name, monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    comments_of = importlib.import_module("plain_docstrings").comments_of
+    described = importlib.import_module("plain_docstrings")
     record = getattr(limpet, name)
     assert inspect.getdoc(record)
     if dataclasses.is_dataclass(record):
-        told = comments_of(record)
+        told = {e.name: e.text for e in described.parameters(f"limpet.{name}", record)}
         assert set(told) == {field.name for field in dataclasses.fields(record)}
         assert all(told.values()), told
 
@@ -151,3 +151,84 @@ def test_every_name_on_the_architecture_page_exists():
             assert name in defined or name in ("Parameters", "True"), span
             checked += 1
     assert checked > 60
+
+
+class Listed(HTMLParser):
+    """The headings of the field lists (Parameters, Returns, ...) by the object they belong to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headings: dict[str, set[str]] = {}
+        self._objects: list[str] = []
+        self._in_heading = False
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "dl":
+            self._objects.append(self._objects[-1] if self._objects else "")
+        elif tag == "dt" and given.get("id", "").startswith("limpet."):
+            self._objects[-1] = given["id"]
+            self.headings.setdefault(given["id"], set())
+        self._in_heading = tag == "dt" and (given.get("class") or "").startswith("field-")
+
+    def handle_endtag(self, tag):
+        if tag == "dl":
+            self._objects.pop()
+
+    def handle_data(self, data):
+        if self._in_heading and data.strip(": "):
+            self.headings[self._objects[-1]].add(data.strip(": "))
+
+
+@pytest.fixture(scope="module")
+def headings(site):
+    parser = Listed()
+    for page in (site / "api").glob("*.html"):
+        parser.feed(page.read_text(encoding="utf-8"))
+    return parser.headings
+
+
+def found(name: str) -> object:
+    """The object of that full name."""
+    module, parts = limpet, name.split(".")[1:]
+    while parts:
+        if not hasattr(module, parts[0]):
+            module = importlib.import_module(f"{module.__name__}.{parts[0]}")
+        else:
+            module = getattr(module, parts[0])
+        parts = parts[1:]
+    return module
+
+
+def test_every_object_lists_parameters_results_and_errors(headings, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    described = importlib.import_module("plain_docstrings")
+    assert len(headings) > 100
+    for name, shown in headings.items():
+        obj = found(name)
+        if not (callable(obj) or isinstance(obj, property)) or name.endswith("SceneParameters"):
+            continue
+        entries = described.parameters(name, obj)
+        assert not entries or shown & {"Parameters", "Variables"}, name
+        assert all(e.text and (e.type or e.name.startswith("*")) for e in entries), (name, entries)
+        result = described.returned(name, obj)
+        assert result is None or (result.text and {"Returns", "Return type"} <= shown), name
+        if "Variables" not in shown:
+            assert not described.raised(name, obj) or "Raises" in shown, name
+
+
+def test_descriptions_apart_from_the_code_belong_to_a_parameter(headings, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    described = importlib.import_module("plain_docstrings")
+    for name, entries in described.DESCRIBED.items():
+        if name in headings:
+            known = {e.name.lstrip("*") for e in described.parameters(name, found(name))}
+            assert set(entries) <= {*known, "return"}, name
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "api").glob("*.md")), ids=lambda p: p.stem)
+def test_every_class_has_an_example(page):
+    text = page.read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S))
+    for name in re.findall(r"^\.\. (?:auto|py:)(?:class|exception):: [\w.]+?(\w+)$", text, re.M):
+        assert re.search(rf"\b{name}\b", code), f"{page.name}: no example of {name}"

@@ -76,5 +76,5 @@ def test_an_open_scan_can_be_compared(tmp_path):
     apart = lp.hausdorff(load_scan(file, unit="mm"), body)
     assert apart.a_to_b == pytest.approx(0.0, abs=1e-9)
     assert apart.b_to_a == pytest.approx(0.01, rel=1e-6)
-    with pytest.raises(lp.LimpetError, match="a mesh without unit"):
+    with pytest.raises(lp.LimpetError, match="the unit is missing"):
         load_scan(file)

@@ -84,5 +84,5 @@ def test_disjoint_bodies_are_two_shells():
 
 def test_an_open_surface_is_refused():
     x, t = box((0, 0, 0), (1, 1, 1))
-    with pytest.raises(MeshError, match="surface 1 of the union is no closed solid"):
+    with pytest.raises(MeshError, match="surface 1 of the union is not a closed solid"):
         union([box((0, 0, 0), (1, 1, 1)), (x, t[:-1])])

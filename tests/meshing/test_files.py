@@ -64,8 +64,8 @@ def test_triangles_are_turned_outward():
     rng = np.random.default_rng(3)
     for turned in (rng.random(len(BLOCK.triangles)) < 0.5, np.ones(len(BLOCK.triangles), bool)):
         t = np.where(turned[:, None], BLOCK.triangles[:, ::-1], BLOCK.triangles)
-        mended = outward(BLOCK.points, t)
-        check_surface(BLOCK.points, mended)
+        repaired = outward(BLOCK.points, t)
+        check_surface(BLOCK.points, repaired)
     inner = box(10.0, 10.0, 10.0)
     x = np.concatenate([BLOCK.points, inner.points - [0.0, 0.0, 20.0]])
     both = np.concatenate([BLOCK.triangles, len(BLOCK.points) + inner.triangles])
@@ -107,7 +107,7 @@ def test_a_fine_surface_is_made_coarser_for_few_nodes(tmp_path):
 
 def test_a_mesh_without_unit(tmp_path):
     path = write(tmp_path, "block.stl")
-    says = r"mesh file '.*block.stl': a mesh without unit; expected unit='mm', 'cm', 'm' or 'in'"
+    says = r"mesh file '.*block.stl': the unit is missing; expected unit='mm', 'cm', 'm' or 'in'"
     for load in (load_mesh, soft_mesh):
         with pytest.raises(LimpetError, match=says):
             load(path)
@@ -131,7 +131,7 @@ def broken_files(folder):
         (write(folder, "huge.ply", x * 10.0, t), "m", "is 500 m large"),
         (write(folder, "tiny.ply", x * 1e-3, t), "mm", "is 0.05 mm large in unit = 'mm'"),
         (write(folder, "nan.ply", nan, t), "mm", "three finite coordinates"),
-        (write(folder, "flat.ply", x * 0.0, t), "mm", "all its triangles have no area"),
+        (write(folder, "flat.ply", x * 0.0, t), "mm", "all its triangles have zero area"),
         (folder / "garbage.stl", "mm", "garbage.stl': "),
         (folder / "empty.obj", "mm", "empty.obj': "),
         (folder / "block.doc", "mm", "block.doc': cannot be read"),

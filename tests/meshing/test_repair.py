@@ -1,4 +1,4 @@
-"""Every fault of a mesh is found, beside the others; what is safe to mend is mended."""
+"""Every fault of a mesh is found, beside the others; what is safe to mend is repaired."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from limpet.meshing.check import check_surface
-from limpet.meshing.repair import inspect, mended
+from limpet.meshing.repair import inspect, repaired
 from limpet.shapes.boxes import box
 
 BLOCK = box(30.0, 40.0, 50.0, (2, 3, 4))
@@ -53,15 +53,15 @@ def fin():
 @pytest.mark.parametrize(
     ("mesh", "faults", "left"),
     [
-        (doubled(), ["doubled vertices"], []),
-        (collapsed(), ["doubled vertices", "degenerate triangles"], []),
+        (doubled(), ["duplicate vertices"], []),
+        (collapsed(), ["duplicate vertices", "degenerate triangles"], []),
         ((X, np.concatenate([T, T[:3]])), ["duplicate triangles"], []),
         ((X, T[:, ::-1]), ["inside-out"], []),
         ((X, np.where(np.arange(len(T))[:, None] < 4, T[:, ::-1], T)), ["orientation"], []),
         ((X, T[2:]), ["open"], ["open"]),
         (fin(), ["not manifold", "open"], ["not manifold", "open"]),
         (crossing(), ["self-intersection"], ["self-intersection"]),
-        ((0.0 * X, T), ["doubled vertices", "no area"], None),
+        ((0.0 * X, T), ["duplicate vertices", "no area"], None),
     ],
 )
 def test_each_fault_is_named_and_mended_where_that_is_safe(mesh, faults, left):
@@ -70,7 +70,7 @@ def test_each_fault_is_named_and_mended_where_that_is_safe(mesh, faults, left):
     assert all(fault.found and fault.fix for fault in report.faults)
     if left is None:
         return
-    x, t = mended(*mesh)
+    x, t = repaired(*mesh)
     assert names(inspect(x, t, "mm")) == left
     assert [f.name for f in report.faults if not f.mendable] == left
     if not left:
@@ -84,7 +84,7 @@ def test_needles_are_found():
 def test_several_faults_at_once():
     x, t = doubled()
     report = inspect(x, np.concatenate([t[2:, ::-1], t[2:4, ::-1]]), "mm")
-    assert names(report) == ["doubled vertices", "duplicate triangles", "open"]
+    assert names(report) == ["duplicate vertices", "duplicate triangles", "open"]
     assert report.volume is None
 
 
@@ -92,7 +92,7 @@ def test_holes_are_counted_and_placed():
     gone = [0, len(T) - 1]  # at two ends of the block
     report = inspect(X, np.delete(T, gone, axis=0), "mm")
     (fault,) = report.faults
-    assert "6 edges have one triangle only, round 2 holes" in fault.found
+    assert "6 edges have only one triangle, around 2 holes" in fault.found
 
 
 def test_doubled_vertices_of_an_stl_are_no_fault():
@@ -105,10 +105,10 @@ def test_doubled_vertices_of_an_stl_are_no_fault():
     ("unit", "scale", "fault", "note"),
     [
         ("mm", 1.0, [], ""),
-        ("m", 1.0, [], "5e+04 mm (50 m) large in m: is that the unit?"),
+        ("m", 1.0, [], "5e+04 mm (50 m) large in m: check the unit"),
         ("m", 10.0, ["size"], ""),
         ("mm", 1e-3, ["size"], ""),
-        (None, 1.0, [], "50 mm in mm, 5e+04 mm in m (likely mm or cm or in); say it with --unit"),
+        (None, 1.0, [], "50 mm in mm, 5e+04 mm in m (likely mm or cm or in); give it with --unit"),
     ],
 )
 def test_the_size_in_the_unit_given(unit, scale, fault, note):
@@ -133,4 +133,4 @@ def test_a_closed_part_that_is_inside_out_beside_an_open_one():
     report = inspect(x, t, "mm")
     assert names(report) == ["open", "orientation"]
     assert f"{len(T)} of {len(t)} triangles" in report.faults[1].found
-    assert names(inspect(*mended(x, t), "mm")) == ["open"]
+    assert names(inspect(*repaired(x, t), "mm")) == ["open"]

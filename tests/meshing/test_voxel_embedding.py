@@ -105,7 +105,7 @@ def test_a_coiled_wire_must_not_fuse():
     spring = coil_spring(turns=2.0)
     skin = spring.visual.positions(spring.points), spring.visual.triangles
     assert len(wrap(*skin, 0.0012).cells["hex8"]) > 500
-    with pytest.raises(MeshError, match="its voxels join parts that are apart"):
+    with pytest.raises(MeshError, match="its voxels connect separate parts"):
         wrap(*skin, 0.006)
     assert len(wrap(*skin, 0.006, joined=True).points) > 8
 
@@ -178,11 +178,11 @@ def test_springs_are_sound(element, radius, wire, pitch, turns):
         (lambda: coil_spring(wire=-1.0), "coil spring wire = -1"),
         (lambda: coil_spring(pitch=0.002), "coil spring pitch = 0.002 m: its coils touch"),
         (lambda: coil_spring(radius=0.001), "coil spring radius = 0.001 m: expected at least wire"),
-        (lambda: coil_spring(ends=1.5), "coil spring ends = 1.5: expected part of a turn"),
+        (lambda: coil_spring(ends=1.5), "coil spring ends = 1.5: expected a number between"),
         (lambda: coil_spring(element="tet4"), "coil spring element = 'tet4': expected hexahedra"),
         (lambda: coil_spring(per_turn=2), "coil spring per_turn = 2"),
         (lambda: wrap(*ball(0.01), 0.0), "wrapped size = 0 m"),
-        (lambda: wrap(*ball(0.01), 1e-5), "wrapped size = 1e-05 m: 2000 x .* take a larger size"),
+        (lambda: wrap(*ball(0.01), 1e-5), "wrapped size = 1e-05 m: 2000 x .* use a larger size"),
         (lambda: wrap(*ball(0.01), 0.004, "tet10", "pea"), "pea element = 'tet10'"),
         (lambda: wrap(ball(0.01)[0], ball(0.01)[1][1:], 0.004), "wrapped is open"),
     ],

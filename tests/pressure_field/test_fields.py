@@ -139,7 +139,7 @@ def kuhn_box():
 
 def test_walls_without_an_inner_vertex_are_refused_and_refined():
     points, tets = kuhn_box()
-    with pytest.raises(MeshError, match=r"6 of 6 tets without a vertex inside.*refine_walls"):
+    with pytest.raises(MeshError, match=r"6 of 6 tets without an interior vertex.*refine_walls"):
         distance_extent(points, tets)
     with pytest.raises(MeshError, match="extent 0 at every vertex"):
         pressure_field((points, tets, np.zeros(8)), 1e6)

@@ -17,7 +17,7 @@ from limpet.pressure_field.packed import CELL
 from limpet.pressure_field.polygons import (
     AREA,
     CENTROID,
-    MOST,
+    MAX_CORNERS,
     PRESSURE,
     Batch,
     clip_to_host,
@@ -221,7 +221,7 @@ def test_a_rigid_box_flush_with_the_mesh_is_counted_once():
 
 def test_slivers_are_left_out():
     """A triangle of rounding noise has no centroid worth the name."""
-    corners = np.zeros((2, MOST, 3))
+    corners = np.zeros((2, MAX_CORNERS, 3))
     corners[:, :3] = [[1.0, 1.0, 1.0], [1.5, 1.0, 1.0], [1.2, 1.3, 1.0]]
     corners[0, 2, 1] = 1.0 + 3e-16
     batch = Batch(

@@ -15,7 +15,7 @@ from limpet.pressure_field.wrench import (
     FrictionModel,
     area,
     check_depth,
-    share_of_depth,
+    relative_depth,
     softness,
     with_smooth_gradients,
     wrench,
@@ -155,7 +155,7 @@ def test_loaded_area_leaves_out_what_carries_nothing():
 def test_an_overlap_deeper_than_the_field_is_named():
     field, one = brick(), rigid_ball()
     shallow = contact_surface(one, pose(place=(0.0, 0.0, 0.085)), field, HERE)
-    assert share_of_depth(shallow, one, field) == pytest.approx(0.005 / 0.04, rel=0.05)
+    assert relative_depth(shallow, one, field) == pytest.approx(0.005 / 0.04, rel=0.05)
     check_depth(shallow, one, field)
     deep = contact_surface(one, pose(place=(0.0, 0.0, 0.05)), field, HERE)
     with pytest.raises(LimpetError, match="overlap deeper than their pressure field"):

@@ -99,7 +99,7 @@ def test_a_plate_with_a_groove_is_short_of_the_groove():
     ("make", "message"),
     [
         (lambda: cropped_cylinder(0.0, 1, 1, 1), "cropped_cylinder radius = 0 m"),
-        (lambda: cropped_cylinder(0.02, 0.1, 0.04, 0.03), "less than the mantle's diameter"),
+        (lambda: cropped_cylinder(0.02, 0.1, 0.04, 0.03), "less than the diameter"),
         (lambda: cropped_cylinder(0.02, 0.1, 0.039, 0.01), "cropped_cylinder height = 0.01 m"),
         (lambda: trough(0.02, 0.1, 0.05, 0.01), "trough width = 0.05 m"),
         (lambda: trough(0.02, 0.1, 0.03, 0.01, fine=-1.0), "trough fine = -1 m"),

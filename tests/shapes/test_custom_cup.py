@@ -53,11 +53,11 @@ def test_a_wall_between_two_lines_has_the_volume_between_them():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"inner": [(1 * MM, 8 * MM), *INNER[1:]]}, "cup inner begins at r = 0.001 m"),
+        ({"inner": [(1 * MM, 8 * MM), *INNER[1:]]}, "cup inner starts at r = 0.001 m"),
         ({"inner": INNER[:2]}, "cup inner: expected three points"),
-        ({"inner": [*INNER, INNER[-1]]}, "differ from the one before"),
-        ({"thickness": None}, "expected thickness or outer"),
-        ({"outer": OUTER}, "expected thickness or outer beside it, and not both"),
+        ({"inner": [*INNER, INNER[-1]]}, "consecutive points that differ"),
+        ({"thickness": None}, "expected either thickness or outer"),
+        ({"outer": OUTER}, "expected either thickness or outer"),
         ({"thickness": None, "outer": OUTER[:4]}, "cup outer has 4 points: expected 5"),
         ({"thickness": [1 * MM] * 3}, "expected a length above 0, or 5 of them"),
         ({"thickness": -1 * MM}, "expected a length above 0"),
@@ -123,7 +123,7 @@ def test_a_cup_from_a_step_file(tmp_path):
     assert tet_volumes(shape.points, shape.cells["tet10"]).sum() == pytest.approx(
         enclosed, rel=0.08
     )
-    with pytest.raises(LimpetError, match="a STEP file says its own unit; leave it out"):
+    with pytest.raises(LimpetError, match="a STEP file contains its unit; leave it out"):
         cup_from_mesh(path, "m")
     path.write_text("no STEP at all")
     with pytest.raises(LimpetError, match=r"part.step' could not be meshed"):
@@ -133,7 +133,7 @@ def test_a_cup_from_a_step_file(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"unit": None}, "a mesh without unit"),
+        ({"unit": None}, "the unit is missing"),
         ({"up": "w"}, "up = 'w'"),
         ({"nodes": 5}, "nodes = 5: expected 100 to 20000"),
         ({"order": 3}, "order = 3: expected 1"),

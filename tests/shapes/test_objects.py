@@ -98,7 +98,7 @@ def test_a_compartment_box_is_walls_and_floor(cells):
         (lambda: can(sides=4), "can sides = 4: expected 6 or more"),
         (lambda: ring(0.03, 0.02), "ring outer = 0.02 m: expected more than inner"),
         (lambda: compartment_box(cells=(0, 1)), "compartment box cells = .0, 1."),
-        (lambda: compartment_box(wall=0.1), "compartment box wall = 0.1 m: leaves no room"),
+        (lambda: compartment_box(wall=0.1), "compartment box wall = 0.1 m: too thick"),
     ],
 )
 def test_wrong_wishes_are_refused_in_one_line(make, says):
@@ -124,7 +124,7 @@ def test_a_drilled_plate_lacks_what_was_drilled_out():
     [
         ({"depth": 0.02}, "depth = 0.02 m: expected less than its height"),
         ({"hole": 0.0}, "drilled plate hole = 0 m"),
-        ({"at": (0.03, 0.0)}, "expected it within the plate"),
+        ({"at": (0.03, 0.0)}, "expected it inside the plate"),
     ],
 )
 def test_wrong_holes_are_refused(changes, message):

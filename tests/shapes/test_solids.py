@@ -178,7 +178,7 @@ def test_mirrored_bricks_are_symmetric():
         (lambda: solids.bunny(nodes=5), "bunny nodes = 5: expected 30 or more"),
         (lambda: solids.torus(0.01, 0.02), "torus major = 0.01 m: expected more than minor"),
         (lambda: solids.torus(inner=0.0), "torus inner = 0"),
-        (lambda: solids.torus(nodes=50_000), "torus vertices = .*fewer than it has"),
+        (lambda: solids.torus(nodes=50_000), "torus vertices = .*expected 4 to"),
         (lambda: solids.serpent(length=float("nan")), "serpent length = nan m"),
         (lambda: solids.quadruped(length=0.0), "quadruped length = 0 m"),
         (lambda: spine(vertebrae=1), "spine vertebrae = 1: expected 2 or more"),

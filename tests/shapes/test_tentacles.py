@@ -111,7 +111,7 @@ def test_a_sucker_pressed_on_a_plate_holds_by_its_vacuum():
         (lambda: tentacle(tip=0.05), "tentacle tip = 0.05 m: expected at most root"),
         (lambda: tentacle(suckers=0), "tentacle suckers = 0"),
         (lambda: tentacle(suckers=99), "tentacle suckers = 99: too many for length = 0.16 m"),
-        (lambda: tentacle(sucker=1.5), "tentacle sucker = 1.5: expected a share"),
+        (lambda: tentacle(sucker=1.5), "tentacle sucker = 1.5: expected a number"),
         (lambda: tentacle(lip=0.9), "tentacle lip = 0.9: expected 0.05 to 0.5"),
         (lambda: tentacle(element="tet4"), "tentacle element = 'tet4': expected hex20"),
     ],

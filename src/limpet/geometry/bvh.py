@@ -1,6 +1,6 @@
-"""A tree of boxes over the triangles of a surface: nearest points, near pairs, self-intersections.
+"""Bounding volume hierarchy over triangles: closest points, near pairs, self-intersections.
 
-Built once at rest; as the surface moves only the boxes are refitted.
+The tree is built once at rest; when the surface moves, only its boxes are refitted.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from limpet.geometry.distance import (
 
 Array = np.ndarray
 
-LEAF = 4  # triangles at most in a leaf
-DEPTH = 64  # stack of a walk: median splits halve, so 2^60 triangles would fit
+LEAF = 4  # largest number of triangles in a leaf
+DEPTH = 64  # size of the traversal stack; median splits halve, so it never overflows
 ANY_SIDE = (0.0, 0.0, 0.0)
-FACING = 0.1  # a triangle opposes a vector when the product with its normal is below minus this
+FACING = 0.1  # a triangle opposes a unit vector if vector . normal < -FACING
 
 
 class Tree(NamedTuple):
-    """Axis-aligned boxes in depth-first order: the first child of node i is node i + 1."""
+    """Axis-aligned bounding boxes in depth-first order: the first child of node i is node i + 1."""
 
     lower: Array  # (n, 3) [m]
     upper: Array  # (n, 3) [m]
-    second: Array  # (n,) int32, the second child, -1 in a leaf
+    second: Array  # (n,) int32, second child, -1 in a leaf
     start: Array  # (n,) int32, the triangles of node i are order[start[i] : start[i] + size[i]]
     size: Array  # (n,) int32
     order: Array  # (m,) int32
@@ -54,10 +54,10 @@ def build_tree(x: Array, triangles: Array) -> Tree:
 
 @njit(cache=True)
 def median_splits(centre: Array, most: int) -> tuple[Array, Array, Array, Array]:
-    """Topology of a tree over things with centres (m, 3) [m], at most so many in a leaf.
+    """Topology of a tree over items with centres (m, 3) [m], at most `most` in each leaf.
 
-    A node is split at the median along the longest side of its centres' box. Returns second,
-    start, size and order as a Tree has them.
+    A node is split at the median along the longest side of the bounding box of its centres.
+    Returns the arrays second, start, size and order of a Tree.
     """
     m = len(centre)
     order = np.arange(m).astype(np.int32)
@@ -65,7 +65,7 @@ def median_splits(centre: Array, most: int) -> tuple[Array, Array, Array, Array]
     second = np.full(room, -1, np.int32)
     start = np.zeros(room, np.int32)
     size = np.zeros(room, np.int32)
-    todo = np.empty((DEPTH, 3), np.int32)  # first thing, number of them, parent if second child
+    todo = np.empty((DEPTH, 3), np.int32)  # first item, number of items, parent if second child
     todo[0, 0], todo[0, 1], todo[0, 2] = 0, m, -1
     waiting = 1
     n = 0
@@ -94,7 +94,7 @@ def median_splits(centre: Array, most: int) -> tuple[Array, Array, Array, Array]
 
 @njit(cache=True)
 def refit(tree: Tree, x: Array, triangles: Array, margin: float = 0.0) -> None:
-    """Fit the boxes to positions x (n, 3) [m], in place, each grown by margin [m]."""
+    """Refit the boxes to positions x (n, 3) [m], in place; each is enlarged by margin [m]."""
     for node in range(len(tree.second) - 1, -1, -1):
         second = tree.second[node]
         for k in range(3):
@@ -125,10 +125,10 @@ def box_distance2(lower: Array, upper: Array, node: int, p: Vec) -> float:
 def nearest(
     tree: Tree, x: Array, triangles: Array, p: Vec, max_distance: float, facing: Vec, stack: Array
 ) -> tuple[int, float, float, float, int, float]:
-    """Nearest triangle to p (-1 for none), weights of the point on it, feature, distance [m].
+    """Nearest triangle to p (-1: none), barycentric weights on it, feature, distance [m].
 
-    With a unit vector `facing` only triangles count whose normal opposes it, with ANY_SIDE all.
-    stack: (DEPTH,) int32, room to work in.
+    With a unit vector `facing` only triangles whose normal opposes it count; with ANY_SIDE all do.
+    stack: (DEPTH,) int32, scratch.
     """
     lower, upper, second, start, size, order = tree
     best, u, v, w, feature = -1, 0.0, 0.0, 0.0, FACE
@@ -170,7 +170,7 @@ def nearest(
 def closest_points(
     tree: Tree, x: Array, triangles: Array, points: Array, max_distance: float
 ) -> tuple[Array, Array, Array]:
-    """For each point (k, 3) the nearest triangle within max_distance [m], whatever its side.
+    """The nearest triangle to each point (k, 3) within max_distance [m], on either side.
 
     Returns triangle (k,) int32 (-1 for none), barycentric (k, 3) and distance (k,) [m] (inf for
     none). The tree must be fitted to x.
@@ -191,10 +191,10 @@ def closest_points(
 
 
 @njit(cache=True)
-def _apart(
+def _separated(
     low_a: Array, high_a: Array, i: int, low_b: Array, high_b: Array, j: int, margin: float
 ) -> bool:
-    """Whether box i of a and box j of b are further apart than margin along some axis."""
+    """Whether box i of a and box j of b are separated by more than margin along some axis."""
     apart = False
     for k in range(3):
         apart = apart or low_a[i, k] > high_b[j, k] + margin or low_b[j, k] > high_a[i, k] + margin
@@ -221,9 +221,9 @@ def triangle_pairs(
     triangles_b: Array,
     margin: float,
 ) -> Array:
-    """Pairs (k, 2) int32 of a triangle of a and one of b whose boxes come within margin [m].
+    """Pairs (k, 2) int32 of triangles of a and b whose bounding boxes are within margin [m].
 
-    The order depends on the trees alone, never on the positions.
+    The order of the pairs depends on the trees alone, not on the positions.
     """
     lower_a, upper_a, second_a, start_a, size_a, order_a = tree_a
     lower_b, upper_b, second_b, start_b, size_b, order_b = tree_b
@@ -237,7 +237,7 @@ def triangle_pairs(
     while waiting > 0:
         waiting -= 1
         i, j = stack[waiting, 0], stack[waiting, 1]
-        if _apart(lower_a, upper_a, i, lower_b, upper_b, j, margin):
+        if _separated(lower_a, upper_a, i, lower_b, upper_b, j, margin):
             continue
         leaf_a, leaf_b = second_a[i] < 0, second_b[j] < 0
         if leaf_a and leaf_b:
@@ -245,7 +245,7 @@ def triangle_pairs(
             _boxes(j, tree_b, xb, triangles_b, low_b, high_b)
             for m in range(size_a[i]):
                 for n in range(size_b[j]):
-                    if _apart(low_a, high_a, m, low_b, high_b, n, margin):
+                    if _separated(low_a, high_a, m, low_b, high_b, n, margin):
                         continue
                     if found == len(pairs):
                         pairs = np.concatenate((pairs, np.empty_like(pairs)))
@@ -266,8 +266,8 @@ def triangle_pairs(
 
 
 @njit(cache=True)
-def _touch(x: Array, s: Array, t: Array, tolerance: float) -> bool:
-    """Whether two triangles without a common vertex cross, or come within the tolerance."""
+def _triangles_touch(x: Array, s: Array, t: Array, tolerance: float) -> bool:
+    """Whether two triangles without a shared vertex intersect or are within the tolerance."""
     for i in range(3):
         p, q = point(x, s[i]), point(x, s[(i + 1) % 3])
         a, b, c = point(x, t[0]), point(x, t[1]), point(x, t[2])
@@ -287,10 +287,10 @@ def _touch(x: Array, s: Array, t: Array, tolerance: float) -> bool:
 
 
 @njit(cache=True)
-def _fold_through(x: Array, s: Array, t: Array, shared: int) -> bool:
-    """Whether triangle s, which shares one vertex with t, passes t elsewhere.
+def _intersect_beside_vertex(x: Array, s: Array, t: Array, shared: int) -> bool:
+    """Whether triangle s, which shares one vertex with t, also intersects t elsewhere.
 
-    Then the edge of one of them opposite to that vertex crosses the other.
+    Then the edge opposite to the shared vertex, of s or of t, crosses the other triangle.
     """
     k = 0 if s[0] == shared else (1 if s[1] == shared else 2)
     p, q = point(x, s[(k + 1) % 3]), point(x, s[(k + 2) % 3])
@@ -301,8 +301,8 @@ def _fold_through(x: Array, s: Array, t: Array, shared: int) -> bool:
 def self_intersections(tree: Tree, x: Array, triangles: Array) -> Array:
     """Pairs (k, 2) int32 of triangles of one surface that intersect, lower index first.
 
-    Triangles that share an edge never count; those that share one vertex count if they pass
-    through each other away from it. The tree must be fitted to x.
+    Triangles that share an edge are skipped. Triangles that share one vertex count if they also
+    intersect elsewhere. The tree must be fitted to x.
     """
     extent = 0.0
     for k in range(3):
@@ -320,9 +320,11 @@ def self_intersections(tree: Tree, x: Array, triangles: Array) -> Array:
             if k == t[0] or k == t[1] or k == t[2]:
                 common, shared = common + 1, k
         if common == 0:
-            hit = _touch(x, s, t, tolerance) or _touch(x, t, s, tolerance)
+            hit = _triangles_touch(x, s, t, tolerance) or _triangles_touch(x, t, s, tolerance)
         elif common == 1:
-            hit = _fold_through(x, s, t, shared) or _fold_through(x, t, s, shared)
+            hit = _intersect_beside_vertex(x, s, t, shared) or _intersect_beside_vertex(
+                x, t, s, shared
+            )
         else:
             hit = False
         if hit:

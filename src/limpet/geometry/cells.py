@@ -16,8 +16,8 @@ Array = np.ndarray
 class Cell:
     name: str
     nodes: Array  # (k, 3) reference coordinates, corners first
-    faces: tuple[tuple[int, ...], ...]  # outward; corners, then midsides in the same sense
-    control: bool = False  # midsides are control points, off the curve once it is bent
+    faces: tuple[tuple[int, ...], ...]  # outward; corners, then midsides in the same order
+    control: bool = False  # midsides are Bezier control points, which lie off a curved edge
 
 
 def _with_midsides(corners: list[list[float]], edges: tuple[tuple[int, int], ...]) -> Array:
@@ -33,7 +33,7 @@ TET4 = Cell(
     ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)),
 )
 
-# Midsides carry control points of the Bernstein-Bezier form (M eq 20), see elements/tet10.py.
+# The midside nodes are control points of the Bernstein-Bezier form (M eq 20), see tet10.py.
 TET10 = Cell(
     "tet10",
     _with_midsides([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], TET_EDGES),
@@ -86,7 +86,7 @@ WEDGE6 = Cell(
 CELLS: dict[str, Cell] = {c.name: c for c in (TET4, TET10, HEX8, HEX20, WEDGE6, WEDGE15)}
 
 
-# Which cells the meshes of an element are made of. Elements differ in more than their cells.
+# The cell kind of each element; several elements may use the same cells.
 MESHES: dict[str, str] = {
     "tet4": "tet4", "iicr10": "tet4", "iicr11": "tet4", "tet10": "tet10", "iicr21": "tet10",
     "hex8": "hex8", "hex20": "hex20", "hex20r": "hex20", "hex20p": "hex20",
@@ -94,7 +94,7 @@ MESHES: dict[str, str] = {
 
 
 def mesh_of(element: str | None, default: str, owner: str) -> str:
-    """The cell kind of an element's meshes; `default` if no element is named."""
+    """The cell kind of an element; `default` if no element is given."""
     if element is None:
         return default
     if element not in MESHES:

@@ -1,8 +1,8 @@
-"""Closest points of points, segments and triangles, and which side of a surface a point is on.
+"""Closest points between points, segments and triangles; inside and outside of a surface.
 
-Inside kernels a point or vector is a tuple of three floats: it stays in registers, and the maths
-can be read. Every difference is taken before any product, so that ten metres from the origin a
-micrometre keeps its digits.
+Kernels represent a point or vector by a tuple of three floats, which stays in registers and keeps
+the formulas readable. Differences are taken before products, so that coordinates of ten metres
+still resolve a micrometre.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from limpet.geometry.surface import Surface
 Array = np.ndarray
 Vec = tuple[float, float, float]
 
-# Closest feature of a triangle; the value counts the barycentric weights that are zero.
+# Closest feature of a triangle; the value is the number of barycentric weights that are zero.
 FACE, EDGE, VERTEX = 0, 1, 2
 
-# A weight below this is zero: a point over a shared edge is over the edge, whatever the round-off.
+# A weight below this is set to zero, so that round-off cannot move a point off a shared edge.
 SNAP = 1e-10
 
 
@@ -95,14 +95,14 @@ def _snapped(u: float, v: float, w: float) -> tuple[float, float, float, int]:
     v = v if v > SNAP else 0.0
     w = w if w > SNAP else 0.0
     total = u + v + w
-    if total == 0.0:  # not a number came in: say so by distance, not by an exception here
+    if total == 0.0:  # NaN input: the distance becomes NaN, no exception is raised here
         return 1.0, 0.0, 0.0, VERTEX
     return u / total, v / total, w / total, int(u == 0.0) + int(v == 0.0) + int(w == 0.0)
 
 
 @njit(cache=True)
-def _closest_on_needle(p: Vec, a: Vec, b: Vec, c: Vec) -> tuple[float, float, float, int]:
-    """The same for a triangle without area: the nearest of its edges."""
+def _closest_on_degenerate(p: Vec, a: Vec, b: Vec, c: Vec) -> tuple[float, float, float, int]:
+    """As closest_on_triangle for a degenerate triangle: the closest point on its edges."""
     best, weights = np.inf, (1.0, 0.0, 0.0)
     for k in range(3):
         e, f = (a, b, c)[k], (b, c, a)[k]
@@ -116,14 +116,14 @@ def _closest_on_needle(p: Vec, a: Vec, b: Vec, c: Vec) -> tuple[float, float, fl
 
 @njit(cache=True)
 def closest_on_triangle(p: Vec, a: Vec, b: Vec, c: Vec) -> tuple[float, float, float, int]:
-    """Barycentric weights of the point of triangle abc closest to p, and its feature.
+    """Barycentric weights and feature of the point of triangle abc that is closest to p.
 
     By Voronoi regions (Ericson, Real-Time Collision Detection, 5.1.5).
     """
     ab, ac = sub(b, a), sub(c, a)
     n = cross(ab, ac)
     if dot(n, n) <= 1e-24 * dot(ab, ab) * dot(ac, ac):
-        return _closest_on_needle(p, a, b, c)
+        return _closest_on_degenerate(p, a, b, c)
     ap, bp, cp = sub(p, a), sub(p, b), sub(p, c)
     d1, d2 = dot(ab, ap), dot(ac, ap)
     if d1 <= 0.0 and d2 <= 0.0:
@@ -158,9 +158,9 @@ def offset(p: Vec, a: Vec, b: Vec, c: Vec, u: float, v: float, w: float) -> Vec:
 
 @njit(cache=True)
 def segment_crosses_triangle(p: Vec, q: Vec, a: Vec, b: Vec, c: Vec) -> bool:
-    """Whether p and q lie clearly on the two sides of plane abc and pq passes the triangle.
+    """Whether segment pq crosses triangle abc, with p and q on different sides of its plane.
 
-    Where all lie in one plane, rounding alone would decide the sides.
+    Points within round-off of the plane are not counted as being on a side.
     """
     n = cross(sub(b, a), sub(c, a))
     above, below = dot(n, sub(p, a)), dot(n, sub(q, a))
@@ -174,7 +174,7 @@ def segment_crosses_triangle(p: Vec, q: Vec, a: Vec, b: Vec, c: Vec) -> bool:
 
 
 class Adjacency(NamedTuple):
-    """Who touches whom on a closed surface, as arrays that kernels can walk."""
+    """Adjacency of the triangles and vertices of a closed surface, as arrays for kernels."""
 
     triangles: Array  # (m, 3) int32
     neighbours: Array  # (m, 3) int32, the triangle across the edge opposite to local vertex k
@@ -218,7 +218,7 @@ def corner_angle(i: int, t: int, x: Array, triangles: Array) -> float:
 
 @njit(cache=True)
 def vertex_normal(i: int, x: Array, adjacent: Adjacency) -> Vec:
-    """Unit normal at vertex i: the normals of its triangles weighted by their angles there."""
+    """Unit angle-weighted normal at vertex i."""
     triangles, _, start, around = adjacent
     n = (0.0, 0.0, 0.0)
     for k in range(start[i], start[i + 1]):
@@ -231,10 +231,10 @@ def vertex_normal(i: int, x: Array, adjacent: Adjacency) -> Vec:
 def pseudo_normal(
     t: int, u: float, v: float, w: float, feature: int, x: Array, adjacent: Adjacency
 ) -> Vec:
-    """Unit normal at the point (u, v, w) of triangle t, which lies on the given feature of it.
+    """Unit pseudonormal at the point (u, v, w) of triangle t, which lies on the given feature.
 
     A point is outside a closed surface if and only if its offset from the closest surface point
-    has a positive product with this normal (Baerentzen and Aanaes, 2005).
+    has a positive dot product with this normal (Baerentzen and Aanaes, 2005).
     """
     if feature == VERTEX:
         k = 0 if u > 0.0 else (1 if v > 0.0 else 2)

@@ -1,4 +1,4 @@
-"""How far two surfaces are apart: the Hausdorff distance (A IV-B compares a cup with its scan)."""
+"""Hausdorff distance between two surfaces (A IV-B compares a deformed cup with its scan)."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from limpet.errors import require_positive
 from limpet.geometry.bvh import build_tree, closest_points
 from limpet.geometry.shape import Array, RigidShape
 
-SPACING = 0.01  # of the extent: samples on a surface stand this near, if nothing is said
+SPACING = 0.01  # default spacing of the samples, as a fraction of the extent
 
 
 @dataclass(frozen=True)
 class Apart:
-    """Distances between the surfaces a and b [m]; a scan that lacks a part is judged one way."""
+    """Distances between the surfaces a and b [m]; of an incomplete scan use one direction."""
 
-    distance: float  # of Hausdorff: the larger of the next two
-    a_to_b: float  # the largest over a of the distance to b
-    b_to_a: float
-    mean: float  # over a of the distance to b
+    distance: float  # Hausdorff distance: the larger of the next two
+    a_to_b: float  # largest distance from a point of a to b
+    b_to_a: float  # largest distance from a point of b to a
+    mean: float  # mean distance from the points of a to b
     place: Array  # (3,) the point of either surface that is farthest from the other
 
 
 def hausdorff(a: RigidShape, b: RigidShape, spacing: float | None = None) -> Apart:
-    """The Hausdorff distance of two surfaces, open or closed, in the same frame.
+    """The Hausdorff distance between two surfaces, open or closed, in the same frame.
 
-    Each is sampled at its vertices and on its triangles, no farther apart than `spacing` [m], a
-    hundredth of the extent if not given; the result is at most that much too small.
+    Both are sampled at their vertices and on their triangles. `spacing` [m] is the largest distance
+    between samples, and also the largest error of the result, which is never too large.
     """
     extent = float(np.ptp(np.concatenate([a.points, b.points]), axis=0).max())
     spacing = SPACING * extent if spacing is None else require_positive("spacing", spacing, " m")
@@ -41,7 +41,7 @@ def hausdorff(a: RigidShape, b: RigidShape, spacing: float | None = None) -> Apa
 
 
 def samples(x: Array, triangles: Array, spacing: float) -> Array:
-    """(k, 3): the vertices in use, and even grids on the triangles whose edges are longer."""
+    """(k, 3) [m]: the vertices in use, and regular grids on triangles larger than the spacing."""
     corner = x[triangles]
     longest = np.linalg.norm(corner - np.roll(corner, 1, axis=1), axis=2).max(axis=1)
     parts = np.ceil(longest / spacing).astype(int)

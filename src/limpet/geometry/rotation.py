@@ -21,7 +21,9 @@ def det3(a: Array) -> float:
 def polar_by_svd(f: Array, r: Array) -> None:
     """The nearest rotation (never a reflection), also for inverted or flattened F."""
     u, _, vt = np.linalg.svd(f)
-    if np.linalg.det(u) * np.linalg.det(vt) < 0.0:  # turn the weakest direction round
+    if (
+        np.linalg.det(u) * np.linalg.det(vt) < 0.0
+    ):  # flip the direction of the smallest singular value
         for i in range(3):
             u[i, 2] = -u[i, 2]
     for i in range(3):
@@ -94,10 +96,10 @@ def polar(f: Array, r: Array) -> None:
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def gram_schmidt(f: Array, r: Array) -> None:
-    """The rotation that turns the first axis with F's first column, and the second in its plane.
+    """The rotation from Gram-Schmidt orthonormalisation of the columns of F.
 
-    Cheaper than the polar factor and less even-handed: it depends on which axis comes first (M 3.4,
-    after Mueller 2008). Columns that are null or parallel fall back on the polar factor.
+    Cheaper than the polar factor, but it depends on the order of the axes (M 3.4, after
+    Mueller 2008). Zero or parallel columns fall back to the polar factor.
     """
     a = np.sqrt(f[0, 0] ** 2 + f[1, 0] ** 2 + f[2, 0] ** 2)
     dot, size = 0.0, 0.0
@@ -122,7 +124,7 @@ def gram_schmidt(f: Array, r: Array) -> None:
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def symmetric_eigen(a: Array, vectors: Array) -> None:
-    """Jacobi's method for a symmetric 3x3: a becomes diagonal, columns of `vectors` the axes."""
+    """Eigenvectors (columns of `vectors`) of a symmetric 3x3 a, which becomes diagonal (Jacobi)."""
     for i in range(3):
         for j in range(3):
             vectors[i, j] = 1.0 if i == j else 0.0
@@ -165,7 +167,7 @@ def quaternion_matrix(q: Array) -> Array:
 
 @njit(cache=True)
 def quaternion_product(p: Array, q: Array) -> Array:
-    """The turn q, then the turn p."""
+    """The quaternion product p q: rotation q, then rotation p."""
     out = np.empty(4)
     out[0] = p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3]
     out[1] = p[0] * q[1] + q[0] * p[1] + p[2] * q[3] - p[3] * q[2]
@@ -196,8 +198,8 @@ def rotation_matrix(axis: Array, angle: float) -> Array:
 
 @njit(cache=True)
 def rotation_vector(r: Array) -> Array:
-    """The rotation vector (3,) [rad] of a rotation matrix, at most half a turn long."""
-    # Shepperd: divide by the largest of the four, so that no digits are lost at any angle
+    """The rotation vector (3,) [rad] of a rotation matrix, of length pi at most."""
+    # Shepperd's method: divide by the largest component, which is accurate at all angles
     trace = r[0, 0] + r[1, 1] + r[2, 2]
     q = np.empty(4)
     if trace >= max(r[0, 0], r[1, 1], r[2, 2]):

@@ -1,4 +1,4 @@
-"""Shapes as records: volume meshes, the surfaces bound to them, rigid surfaces; boxes."""
+"""Records of shapes: volume meshes, surfaces bound to them, and rigid surfaces."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Binding:
-    """A triangle surface whose vertices ride on a volume mesh: vertex i = sum of weight * node."""
+    """A triangle surface embedded in a volume mesh: vertex i = sum of weight * node."""
 
     triangles: Array  # (m, 3) int32, outward
     start: Array  # (n + 1,) int32: vertex i owns entries start[i]:start[i+1]
-    nodes: Array  # (k,) int32 that carry the vertices
-    weights: Array  # (k,), each vertex's sum to 1
+    nodes: Array  # (k,) int32 nodes of the volume mesh
+    weights: Array  # (k,), those of each vertex sum to 1
 
     @property
     def n_vertices(self) -> int:
         return len(self.start) - 1
 
     def positions(self, x: Array) -> Array:
-        """Vertex positions (n, 3) for node positions x."""
+        """Vertex positions (n, 3) [m] for node positions x (nodes, 3) [m]."""
         return np.add.reduceat(self.weights[:, None] * x[self.nodes], self.start[:-1], axis=0)
 
     def vertices_of(self, nodes: Array) -> Array:
-        """The vertices that only these nodes carry."""
+        """The vertices that depend on these nodes only."""
         return np.flatnonzero(np.logical_and.reduceat(np.isin(self.nodes, nodes), self.start[:-1]))
 
 
@@ -38,16 +38,16 @@ class Binding:
 class SoftShape:
     """A volume mesh with its collision and visual surfaces and its named node regions."""
 
-    name: str
+    name: str  # of the shape
     points: Array  # (n, 3) [m] nodes
     cells: dict[str, Array]  # cell kind -> (m, k) int32
-    collision: Binding  # the surface that touches
-    visual: Binding  # the surface that is seen
+    collision: Binding  # the surface for contact
+    visual: Binding  # the surface for display
     regions: dict[str, Array] = field(default_factory=dict)  # name -> node indices
-    element: str | None = None  # the element its maker had in mind; None: chosen by the material
+    element: str | None = None  # intended element; None: chosen by the material
 
     def region(self, name: str) -> Array:
-        """(k,) the nodes of a named region."""
+        """Indices (k,) of the nodes of a named region."""
         if name not in self.regions:
             raise LimpetError(
                 f"shape '{self.name}' has no region '{name}'{suggest(name, self.regions)}"
@@ -57,9 +57,9 @@ class SoftShape:
 
 @dataclass(frozen=True)
 class RigidShape:
-    """A closed triangle surface that only moves as a whole."""
+    """A closed triangle surface of a rigid body."""
 
-    name: str
+    name: str  # of the shape
     points: Array  # (n, 3) [m]
     triangles: Array  # (m, 3) int32, outward
 
@@ -76,10 +76,10 @@ def bind_to_nodes(triangles: Array, nodes: Array) -> Binding:
 
 
 def boundary(cells: dict[str, Array]) -> Binding:
-    """The outer faces of a volume mesh as triangles that ride on its nodes (quadratic faces bent).
+    """The boundary faces of a volume mesh as triangles bound to its nodes.
 
-    A midside vertex lies on the surface: at its node, or, where that is a control point, at half
-    the control point and a quarter of each corner.
+    A quadratic face is split at its midsides. A midside vertex is at its node or, if that is a
+    control point, at half the control point and a quarter of each corner.
     """
     triangles: list[Array] = []
     edges: list[Array] = []  # (corner, corner, control point)
@@ -109,7 +109,7 @@ def boundary(cells: dict[str, Array]) -> Binding:
 
 
 def outer_faces(name: str, cells: dict[str, Array]) -> list[Array]:
-    """Faces of the cells called `name` that no other cell shares, by number of nodes."""
+    """Faces of the cells of kind `name` that no other cell shares, grouped by number of nodes."""
     sizes = {len(f) for f in CELLS[name].faces}
     out = []
     for size in sizes:
@@ -120,7 +120,7 @@ def outer_faces(name: str, cells: dict[str, Array]) -> list[Array]:
         _, twin, count = np.unique(
             np.sort(np.concatenate(alike), axis=1), axis=0, return_inverse=True, return_counts=True
         )
-        # `own` faces stand in `alike` in the same order, after those of the cells named before
+        # `alike` has the faces in `own` in the same order, after those of the earlier cell kinds
         before = sum(
             len(cells[other]) * sum(len(f) == size for f in CELLS[other].faces)
             for other in list(cells)[: list(cells).index(name)]
@@ -130,7 +130,7 @@ def outer_faces(name: str, cells: dict[str, Array]) -> list[Array]:
     return out
 
 
-# How a face is cut into triangles, by its number of nodes.
+# Triangles of a face, by its number of nodes.
 _CUTS = {
     3: [(0, 1, 2)],
     4: [(0, 1, 2), (0, 2, 3)],
@@ -140,7 +140,7 @@ _CUTS = {
 
 
 def _face_triangles(faces: Array) -> Array:
-    """(m, nodes a face) -> (triangles, 3), those of a face side by side."""
+    """(m, nodes per face) -> (triangles, 3), grouped by face."""
     return faces[:, _CUTS[faces.shape[1]]].reshape(-1, 3)
 
 

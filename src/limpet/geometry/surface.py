@@ -1,4 +1,4 @@
-"""Closed triangle surfaces: topology once, positions apart (they move), volume and its gradient."""
+"""Closed triangle surfaces: topology (without positions), volume and its gradient."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Surface:
     triangles: Array  # (m, 3) int32, counter-clockwise seen from outside
     edges: Array  # (e, 2) int32, lower vertex first
     edge_triangles: Array  # (e, 2) int32, the two triangles of each edge
-    opposite: Array  # (e, 2) int32, the vertex of each of those triangles that is off the edge
+    opposite: Array  # (e, 2) int32, the vertex of each of them opposite to the edge
     vertex_start: Array  # (n + 1,) int32, neighbours of vertex i: neighbours[start[i]:start[i+1]]
     neighbours: Array  # (2 e,) int32
 
@@ -32,14 +32,14 @@ def surface_topology(triangles: Array, n_vertices: int) -> Surface:
         raise MeshError(f"surface has triangles of shape {tri.shape}: expected (m, 3) with m > 0")
     if tri.min() < 0 or tri.max() >= n_vertices:
         raise MeshError(
-            f"surface triangles name vertices {int(tri.min())} to {int(tri.max())}, there are "
-            f"{n_vertices} from 0 up: indices out of range"
+            f"surface triangles have vertex indices {int(tri.min())} to {int(tri.max())}: "
+            f"expected 0 to {n_vertices - 1}"
         )
     half = np.concatenate([tri[:, [0, 1]], tri[:, [1, 2]], tri[:, [2, 0]]])
     owner = np.tile(np.arange(len(tri), dtype=np.int32), 3)
     third = np.concatenate([tri[:, 2], tri[:, 0], tri[:, 1]])
     if np.any(half[:, 0] == half[:, 1]):
-        raise MeshError("surface has a triangle that names one vertex twice: remove it")
+        raise MeshError("surface has a triangle with a repeated vertex: remove it")
     key = half.min(axis=1).astype(np.int64) * n_vertices + half.max(axis=1)
     order = np.argsort(key, kind="stable")
     _, first, count = np.unique(key[order], return_index=True, return_counts=True)
@@ -54,7 +54,9 @@ def surface_topology(triangles: Array, n_vertices: int) -> Surface:
         )
     one, two = order[first], order[first + 1]
     if np.any(half[one, 0] == half[two, 0]):
-        raise MeshError("surface triangles are not consistently oriented: flip those that disagree")
+        raise MeshError(
+            "surface triangles are not consistently oriented: flip the inconsistent ones"
+        )
     edges = np.sort(half[one], axis=1).astype(np.int32)
     both = np.concatenate([edges, edges[:, ::-1]])
     both = both[np.lexsort((both[:, 1], both[:, 0]))]
@@ -72,7 +74,7 @@ def surface_topology(triangles: Array, n_vertices: int) -> Surface:
 
 
 def bare_surface(triangles: Array, n_vertices: int) -> Surface:
-    """Triangles that need not enclose anything, to be looked at and not touched."""
+    """Triangles without adjacency, which need not be closed: for display, not for contact."""
     pairs = np.zeros((0, 2), dtype=np.int32)
     return Surface(
         n_vertices, np.ascontiguousarray(triangles, np.int32), pairs, pairs, pairs,
@@ -96,7 +98,7 @@ def with_points(surface: Surface, count: int) -> Surface:
 def volume(x: Array, triangles: Array) -> float:
     """Volume enclosed by a closed surface, by the divergence theorem. x (n, 3) [m], result [m^3].
 
-    Taken about the first vertex, so that a surface far from the origin loses no digits.
+    Relative to the first vertex, which avoids cancellation far from the origin.
     """
     v = 0.0
     o0, o1, o2 = x[triangles[0, 0]]
@@ -111,7 +113,7 @@ def volume(x: Array, triangles: Array) -> float:
 
 @njit(cache=True)
 def volume_gradient(x: Array, triangles: Array) -> Array:
-    """d volume / d x, (n, 3) [m^2]: a third of the area vectors of the triangles at each vertex.
+    """Gradient (n, 3) [m^2] of the volume: a third of the area vectors of the adjacent triangles.
 
     Exact for a closed surface, where it does not depend on the origin.
     """
@@ -144,7 +146,7 @@ def triangle_normals(x: Array, triangles: Array) -> Array:
 
 
 def winding(x: Array, triangles: Array, p: Array) -> float:
-    """How often a closed surface winds round p: 1 inside, 0 outside (solid angles over 4 pi)."""
+    """Winding number of a closed surface about p: 1 inside, 0 outside (solid angle / 4 pi)."""
     a, b, c = (x[triangles[:, k]] - p for k in range(3))
     la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
     above = np.einsum("ij,ij->i", a, np.cross(b, c))

@@ -1,7 +1,7 @@
-"""The union of closed surfaces, cut into shells, every triangle knowing where it came from.
+"""Boolean union of closed surfaces, split into shells, with the provenance of every triangle.
 
-P 4.1 takes the union of the bodies in contact; a void shell of it that has triangles of more than
-one body is a cavity.
+P 4.1 takes the union of the bodies in contact; a shell that bounds a void and has triangles of more
+than one body is a cavity.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class UnionMesh:
 
     points: Array  # (p, 3) [m]
     triangles: Array  # (t, 3) int32, counter-clockwise seen from outside the solid
-    body: Array  # (t,) int32, which input surface the triangle is a piece of
-    face: Array  # (t,) int32, and which of its triangles
+    body: Array  # (t,) int32, the input surface that the triangle is part of
+    face: Array  # (t,) int32, the triangle of that surface
     shell: Array  # (t,) int32, connected component
     shell_volume: Array  # (s,) [m^3], signed
 
@@ -33,13 +33,13 @@ class UnionMesh:
 def union(surfaces: Sequence[tuple[Array, Array]]) -> UnionMesh:
     """The union of closed surfaces, each (x (n, 3) [m], triangles (m, 3)), in double precision.
 
-    Surfaces that touch exactly give an arbitrary result: let them overlap or part first (P 4.1).
+    The result is arbitrary for surfaces that touch exactly: offset them first (P 4.1).
     """
     solids = []
     first_id = Manifold.reserve_ids(len(surfaces))
     for i, (x, triangles) in enumerate(surfaces):
-        # Without an original id and a face id of its own for every triangle the library merges
-        # coplanar triangles and the provenance is lost without a word.
+        # Without an original id, and a face id for every triangle, the library silently merges
+        # coplanar triangles and the provenance is lost.
         solid = Manifold(
             Mesh64(
                 vert_properties=np.ascontiguousarray(x, dtype=np.float64),
@@ -49,10 +49,10 @@ def union(surfaces: Sequence[tuple[Array, Array]]) -> UnionMesh:
                 face_id=np.arange(len(triangles), dtype=np.uint64),
             )
         )
-        # An open mesh turns into an empty solid without an exception, so ask.
+        # An open mesh becomes an empty solid without an exception.
         if solid.status() != Error.NoError:
             raise MeshError(
-                f"surface {i} of the union is no closed solid ({solid.status().name}): "
+                f"surface {i} of the union is not a closed solid ({solid.status().name}): "
                 "run check_surface on it"
             )
         solids.append(solid)
@@ -63,7 +63,7 @@ def union(surfaces: Sequence[tuple[Array, Array]]) -> UnionMesh:
     points = np.array(mesh.vert_properties[:, :3])
     triangles = np.asarray(mesh.tri_verts).astype(np.int32)
     merge_from = np.asarray(mesh.merge_from_vert)
-    if len(merge_from):  # the library doubles vertices between runs; make the shells one again
+    if len(merge_from):  # the library duplicates vertices between runs: merge them
         same = np.arange(len(points), dtype=np.int32)
         same[merge_from] = np.asarray(mesh.merge_to_vert)
         triangles = same[triangles]
@@ -85,7 +85,9 @@ def shells(x: Array, triangles: Array) -> tuple[Array, Array]:
             b = _root(parent, triangles[t, k])
             parent[b] = a
     number = np.full(len(x), -1, dtype=np.int32)
-    origin = np.empty(len(triangles), dtype=np.int32)  # a vertex of each shell: no digits lost
+    origin = np.empty(
+        len(triangles), dtype=np.int32
+    )  # a vertex of each shell, against cancellation
     shell = np.empty(len(triangles), dtype=np.int32)
     count = 0
     for t in range(len(triangles)):

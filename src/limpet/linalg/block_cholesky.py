@@ -1,9 +1,9 @@
 """Sparse L S L^T, S = diag(+-1), of symmetric block matrices with a fixed pattern.
 
-For a definite matrix S = I: Cholesky. For a saddle point (displacements and pressures) the signs of
-the pivots are known beforehand, because the matrix is quasi-definite: any order will do.
-The pattern is analysed once (`symbolic.py`); every step refactors it panel by panel. For the sizes
-of a cup (some hundred nodes) this beats the general libraries, which spend their time elsewhere.
+For a positive definite matrix S = I: Cholesky. For a saddle point (displacements and pressures) the
+signs of the pivots are known beforehand: the matrix is quasi-definite and any order is stable.
+The pattern is analysed once (`symbolic.py`); every step refactors it panel by panel. At the size of
+a cup (some hundred nodes) this is faster than general libraries.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from limpet.linalg.symbolic import SymbolicFactor
 
 Array = np.ndarray
 
-# Sums may be reordered and multiply-adds fused in the dense kernels: they are plain dot products.
+# The dense kernels may reorder sums and fuse multiply-adds.
 FAST = {"reassoc", "contract"}
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A = L S L^T: dense panels, and the inverse of each panel's triangle."""
+    """A = L S L^T: dense panels, and the inverse of the diagonal block of each panel."""
 
     symbolic: SymbolicFactor
     panels: Array
@@ -82,7 +82,7 @@ def _factorise(
 ) -> int:  # fmt: skip
     """Right-looking over panels; returns -1, or the unknown whose pivot has the wrong sign."""
     panels[:] = 0.0
-    room = np.empty((2, np.max(np.diff(panel_start))))  # for products, once for all panels
+    room = np.empty((2, np.max(np.diff(panel_start))))  # scratch for products
     for s in range(len(scatter)):
         at = scatter[s]
         if at >= 0:
@@ -134,8 +134,8 @@ def _factorise(
 def factorise(symbolic: SymbolicFactor, values: Array, reuse: Factor | None = None) -> Factor:
     """Numeric factorisation of the pattern's blocks `values` (nnz, 3, 3).
 
-    A block of nodes with fewer unknowns uses its upper left corner. `reuse` is an earlier factor
-    that is no longer needed: its arrays are written over.
+    A block of nodes with fewer unknowns uses its upper left corner. The arrays of `reuse`, an
+    earlier factor that is no longer needed, are overwritten.
     """
     s = symbolic
     if reuse is not None and reuse.symbolic is s:
@@ -211,7 +211,7 @@ def solve(factor: Factor, b: Array) -> Array:
 
 @njit(cache=True)
 def _forward_many(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
-    """Y <- L^-1 Y, leaving out the panels before the first row that is not zero."""
+    """Y <- L^-1 Y, skipping the panels before the first nonzero row."""
     begin = 0
     while begin < len(first) - 2 and not np.any(y[first[begin] : first[begin + 1]]):
         begin += 1
@@ -268,8 +268,8 @@ def _half_solve(
 
     Y has the rows of the panels from `begin` on. With its columns sorted by the node they start
     from, a panel of the post-ordered elimination tree sees only its own subtree's columns, and
-    those stand side by side: [lo, hi) of each unknown. The last panels see nearly all columns;
-    their share of Y^T S Y is one dense product and left to the caller.
+    those are contiguous: [lo, hi) of each unknown. The last panels see nearly all columns;
+    their part of Y^T S Y is one dense product, which the caller computes.
     """
     shift, last = first[begin], begin
     for s in range(begin, len(first) - 1):

@@ -1,7 +1,7 @@
-"""Compliance by way of few coordinates: H A^-1 H^T = B S B^T.
+"""The Delassus operator of a body in factored form: H A^-1 H^T = B S B^T.
 
-However many rows a fine collision mesh makes, they act on the few points that carry them, and these
-bound the rank. S is the points' own compliance, B says how each row acts on them.
+The rows of a fine collision mesh act on few points, whose number bounds the rank. S is the
+compliance of these points, B the action of each row on them.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _spread_rows(
 
 
 def join(parts: list[tuple[Array, ReducedCompliance]], n: int, factor: float) -> ReducedCompliance:
-    """The bodies' parts, each with the numbers of its rows among n, as one; S times `factor`."""
+    """Join the parts of the bodies, each with its row indices among n; S is scaled by `factor`."""
     count = np.zeros(n, np.int32)
     for index, part in parts:
         count[index] += np.diff(part.start)

@@ -1,4 +1,4 @@
-"""What a sparse block factorisation knows before any number: order, fill, supernodes.
+"""Symbolic analysis of a sparse block factorisation: order, fill, supernodes.
 
 A node has one to three unknowns: three velocities, or one pressure. Order and fill are found on the
 graph of nodes. Columns of the factor with the same rows form a supernode, kept as one dense panel
@@ -17,8 +17,8 @@ from scipy.sparse.linalg import splu
 
 Array = np.ndarray
 
-WIDEST = 16  # nodes a supernode: wider ones are split, their triangles cost more than they save
-FILL = 0.1  # share of zeros a merged supernode may carry
+WIDEST = 16  # nodes per supernode at most: the diagonal blocks of wider ones cost too much
+FILL = 0.1  # fraction of zeros that a merged supernode may have
 SMALL = 4  # supernodes narrower than this merge with twice as many zeros
 
 
@@ -36,7 +36,7 @@ class SymbolicFactor:
     """Panels of the factor L of the leading `n` nodes of a BlockPattern, counted in unknowns.
 
     Panel s has the columns first[s]:first[s+1] and the rows rows[row_start[s]:row_start[s+1]], its
-    own columns first; it stands row by row at panel_start[s] in the values.
+    own columns first; it is stored by rows from panel_start[s] on.
     """
 
     n: int  # nodes
@@ -68,20 +68,20 @@ class SymbolicFactor:
 def elimination_order(n: int, i: Array, j: Array, last: Array | None = None) -> Array:
     """A fill-reducing, post-ordered order of the node graph with edges (i, j): order[new] = old.
 
-    `last` names nodes to be eliminated after all others: unit forces on them then meet only the end
-    of the factor, which itself becomes denser.
+    `last` are nodes to be eliminated after all others: unit forces on them then involve only the
+    end of the factor, which becomes denser.
     """
     late = np.zeros(n, bool)
     if last is not None and len(last):
         late[last] = True
-        # joined with one another, they look expensive to the minimum-degree rule all along
+        # connected with one another, they have a high degree until the end
         one, two = np.meshgrid(last, last)
         i, j = np.concatenate([i, one.ravel()]), np.concatenate([j, two.ravel()])
     off = i != j
     ii, jj = np.concatenate([i[off], j[off]]), np.concatenate([j[off], i[off]])
     graph = sparse.coo_matrix((np.full(len(ii), -1e-6), (ii, jj)), shape=(n, n)).tolil()
     graph.setdiag(1.0)
-    # SuperLU only serves for its minimum-degree order.
+    # SuperLU is used for its minimum-degree order only.
     factor = splu(graph.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     order = np.argsort(factor.perm_c).astype(np.int32)
     order = np.concatenate([order[~late[order]], order[late[order]]])
@@ -196,7 +196,7 @@ def _supernodes(parent: Array, count: Array) -> Array:
         size[m] = count[j] + 1
         m += 1
         while m > 1:
-            # panel m-2 ends right before panel m-1 begins; it may join if its tree goes on there
+            # panel m-2 ends where panel m-1 begins; they may merge if that is its parent
             a, b = first[m - 2], first[m - 1]
             if parent[b - 1] != b:
                 break

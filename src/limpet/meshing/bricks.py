@@ -1,4 +1,4 @@
-"""Grids of bricks with some of the cells filled, as hexahedra or six tetrahedra each."""
+"""Solids from the filled cells of a grid, as hexahedra or as six tetrahedra per cell."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def bricks(filled: Array, lines: tuple[Array, ...]) -> tuple[Array, Array, Array
 
 
 def brick_tets(cells: Array, place: Array, mirrored: bool = True) -> Array:
-    """Six tets a brick round a diagonal: (6 m, 4).
+    """Six tets per brick around a diagonal: (6 m, 4).
 
-    Diagonals that are all parallel twist a bent beam; mirrored from brick to brick, a mesh of even
-    counts is as symmetric as its shape.
+    With parallel diagonals a bent beam twists. With diagonals that are mirrored from brick to brick
+    a mesh with even divisions is as symmetric as its shape.
     """
     if not mirrored:
         return cells[:, HEXAHEDRON_TETS].reshape(-1, 4)

@@ -1,4 +1,4 @@
-"""Can this surface be simulated? If not, one line says what is wrong with it and how to mend it."""
+"""Checks of a surface before simulation; an error names the defect and how to repair it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from limpet.geometry.union import union
 
 Array = np.ndarray
 
-LARGEST = 100.0  # [m] a larger body was most likely given in millimetres
-THINNEST = 1e-12  # a triangle's area over the square of the surface's extent
-TOUCH = 1e-5  # share of the smaller body that two bodies may have in common at the start
-SAME_PLACE = 1e-9  # distance of doubled vertices over the surface's extent
+MAX_EXTENT = 100.0  # [m] a larger body is most likely in millimetres
+MIN_AREA = 1e-12  # least area of a triangle over the square of the surface's extent
+MAX_OVERLAP = 1e-5  # of the smaller volume: largest overlap of two bodies at the start
+SAME_PLACE = 1e-9  # distance of duplicate vertices over the surface's extent
 
 
 def check_surface(x: Array, triangles: Array, name: str = "surface") -> Surface:
@@ -43,31 +43,31 @@ def check_surface(x: Array, triangles: Array, name: str = "surface") -> Surface:
     low, high = int(triangles.min()), int(triangles.max())
     if low < 0 or high >= len(x):
         raise MeshError(
-            f"{name} triangles name vertex {low if low < 0 else high} of {len(x)}: "
-            f"expected 0 to {len(x) - 1}; count vertices from 0"
+            f"{name} triangles have vertex index {low if low < 0 else high}: "
+            f"expected 0 to {len(x) - 1}; indices start at 0"
         )
     triangles = triangles.astype(np.int32)
     extent = float(np.ptp(x, axis=0).max())
-    if extent > LARGEST:
+    if extent > MAX_EXTENT:
         raise MeshError(
-            f"{name} is {extent:g} m large: expected less than {LARGEST:g} m; "
+            f"{name} is {extent:g} m large: expected less than {MAX_EXTENT:g} m; "
             "if the mesh is in millimetres, multiply its points by 1e-3"
         )
     area = np.linalg.norm(triangle_normals(x, triangles), axis=1)
-    thin = np.flatnonzero(area <= THINNEST * extent**2)
+    thin = np.flatnonzero(area <= MIN_AREA * extent**2)
     if len(thin):
         raise MeshError(
-            f"{name} triangle {thin[0]} has no area: expected none such, found {len(thin)}; "
-            "remove degenerate triangles"
+            f"{name} triangle {thin[0]} has zero area, {len(thin)} such triangles: "
+            "remove the degenerate triangles"
         )
     try:
         surface = surface_topology(triangles, len(x))
     except MeshError as error:
-        doubled = _doubled(x, SAME_PLACE * extent)
+        doubled = _count_duplicates(x, SAME_PLACE * extent)
         if "open" in str(error) and doubled:
             raise MeshError(
-                f"{name} is open and {doubled} vertices stand where another one does: "
-                "expected one vertex for each point; merge the doubled vertices"
+                f"{name} is open and has {doubled} duplicate vertices: "
+                "expected one vertex for each point; merge the duplicate vertices"
             ) from None
         raise MeshError(str(error).replace("surface", name, 1)) from None
     enclosed = volume(x, triangles)
@@ -89,9 +89,9 @@ def check_apart(
     bodies: Sequence[tuple[str, Array, Array]],
     may_touch: Callable[[str, str], bool] = lambda one, other: True,
 ) -> None:
-    """Refuse bodies (name, vertices, triangles) that overlap by more than a touch.
+    """Raise a MeshError if bodies (name, vertices, triangles) overlap.
 
-    `may_touch` says of two names whether the bodies have anything to do with each other.
+    `may_touch` tells whether the bodies of two names can make contact; other pairs are skipped.
     """
     for i, (one, x, t) in enumerate(bodies):
         for other, y, u in bodies[i + 1 :]:
@@ -101,7 +101,7 @@ def check_apart(
                 continue
             own, its = volume(x, t), volume(y, u)
             shared = own + its - float(union([(x, t), (y, u)]).shell_volume.sum())
-            if shared > TOUCH * min(own, its):
+            if shared > MAX_OVERLAP * min(own, its):
                 raise MeshError(
                     f"'{one}' and '{other}' overlap at the start, by {1e9 * shared:.3g} mm^3: "
                     "move one of them with position=(x, y, z)"
@@ -109,12 +109,12 @@ def check_apart(
 
 
 def has_hollow(x: Array, triangles: Array) -> bool:
-    """Whether a closed surface x (n, 3) dents in anywhere: it holds less than its convex hull."""
+    """Whether a closed surface x (n, 3) is concave: its volume is below that of its convex hull."""
     hull = float(ConvexHull(x).volume)
     return hull - volume(x, triangles) > 1e-6 * hull
 
 
-def _doubled(x: Array, distance: float) -> int:
-    """How many vertices stand within about `distance` of another."""
+def _count_duplicates(x: Array, distance: float) -> int:
+    """The number of vertices within about `distance` of another one."""
     cells = np.round((x - x.min(axis=0)) / max(distance, 1e-300)).astype(np.int64)
     return len(x) - len(np.unique(cells, axis=0))

@@ -1,4 +1,4 @@
-"""Surfaces that ride inside hexahedra, and bodies of bricks with a finer surface of their own."""
+"""Surfaces embedded in hexahedra, and bodies of bricks with a finer collision surface."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from limpet.geometry.shape import Array, Binding, SoftShape, boundary
 from limpet.meshing.bricks import bricks
 from limpet.meshing.grids import quadratic_hexes
 
-Lines = tuple[Array, Array, Array]  # grid lines along x, y, z [m], rising
-NEAR = 1e-9  # of the grid: a point this near a brick is in it
+Lines = tuple[Array, Array, Array]  # grid lines along x, y, z [m], increasing
+NEAR = 1e-9  # of the grid: tolerance for a point in a brick
 
 
 def hexahedra(element: str | None, default: str, name: str) -> str:
-    """The cell kind of an element that must be one of hexahedra."""
+    """The cell kind of an element, which must be hexahedral."""
     kind = mesh_of(element, default, name)
     if kind not in HEX_SHAPES:
         raise LimpetError(f"{name} element = '{element}': expected hexahedra (hex8, hex20, hex20p)")
@@ -23,7 +23,7 @@ def hexahedra(element: str | None, default: str, name: str) -> str:
 
 
 def embed(kind: str, cells: Array, cell: Array, xi: Array, triangles: Array) -> Binding:
-    """A surface whose vertex i rides in hexahedron cell[i] at xi[i], in [-1, 1]^3 or a bit off."""
+    """A surface whose vertex i is in hexahedron cell[i] at xi[i], in [-1, 1]^3 or slightly off."""
     weights = HEX_SHAPES[kind](xi)
     used = np.abs(weights) > 1e-12
     start = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
@@ -44,13 +44,13 @@ class Vertices:
         self._at_node: dict[int, int] = {}
 
     def at_node(self, node: int) -> int:
-        """The number of the vertex at a node; the same one each time."""
+        """Index of the vertex at a node, which is created once."""
         if node not in self._at_node:
             self._at_node[node] = self._add(np.array([node]), np.ones(1))
         return self._at_node[node]
 
     def in_cell(self, cell: Array, xi: tuple[float, float, float]) -> int:
-        """The number of a new vertex in a hexahedron (20,) at xi in [-1, 1]^3."""
+        """Index of a new vertex in a hexahedron (20,) at xi in [-1, 1]^3."""
         return self._add(cell, hex20_shape(np.array(xi)))
 
     def _add(self, nodes: Array, weights: Array) -> int:
@@ -82,10 +82,10 @@ class Bricks:
         self.number[tuple(place.T)] = np.arange(len(place))
 
     def bind(self, points: Array, triangles: Array) -> Binding:
-        """A surface inside the bricks, each vertex in a brick that holds it."""
+        """A surface inside the bricks; each vertex is bound to a brick that contains it."""
         cell = np.full(len(points), -1)
         near = NEAR * max(float(np.ptp(line)) for line in self.lines)
-        for k in range(8):  # on a face, an edge or a corner some of the bricks there are filled
+        for k in range(8):  # of the bricks at a face, edge or corner, one that is filled
             place = [
                 np.clip(
                     np.searchsorted(line, x + near * (1 if k >> d & 1 else -1)) - 1,
@@ -115,9 +115,9 @@ def brick_body(
     element: str | None = None,
     name: str = "bricks",
 ) -> SoftShape:
-    """The filled bricks (nx, ny, nz) of a grid as a soft body; hex20 unless told.
+    """The filled bricks (nx, ny, nz) of a grid as a soft body; hex20 by default.
 
-    The surface for contact is cut `finer` times along each edge. Regions: bottom, top.
+    Each edge has `finer` subdivisions in the collision surface. Regions: bottom, top.
     """
     if finer < 1:
         raise LimpetError(f"{name} finer = {finer}: expected a whole number from 1 up")
@@ -134,11 +134,11 @@ def brick_body(
     cells_by_kind = {body.kind: body.cells}
     visual = boundary(cells_by_kind)
     return SoftShape(
-        name, body.points, cells_by_kind, surface, visual, layers(body.points), element
+        name, body.points, cells_by_kind, surface, visual, end_regions(body.points), element
     )
 
 
-def layers(points: Array) -> dict[str, Array]:
+def end_regions(points: Array) -> dict[str, Array]:
     """Regions bottom and top: the lowest and the highest nodes."""
     z = points[:, 2]
     near = 1e-6 * np.ptp(z)

@@ -1,4 +1,4 @@
-"""Shapes to files: volume meshes for finite-element tools, surfaces for CAD and printing."""
+"""Write shapes to files: volume meshes for finite-element tools, surfaces for CAD and printing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from limpet.errors import LimpetError, suggest
 from limpet.geometry.cells import CELLS, TET_EDGES
 from limpet.geometry.shape import Array, RigidShape, SoftShape
 from limpet.meshing.files import UNITS, PathLike
-from limpet.meshing.tetrahedra import need
+from limpet.meshing.tetrahedra import require_package
 
 VOLUMES, SURFACES = (".vtu", ".vtk", ".msh", ".inp"), (".stl", ".obj", ".ply", ".off")
-# meshio's name of a cell, and in which order it has the nodes
+# meshio's name of a cell, and its order of the nodes
 _CELLS: dict[str, tuple[str, list[int]]] = {
     "tet4": ("tetra", list(range(4))),
     "tet10": ("tetra10", list(range(10))),
@@ -28,8 +28,8 @@ _CELLS: dict[str, tuple[str, list[int]]] = {
 def save_mesh(
     shape: SoftShape | RigidShape, path: PathLike, unit: str = "m", surface: str = "visual"
 ) -> Path:
-    """Write a shape; the ending says what: .vtu, .vtk, .msh, .inp its cells, .stl, .obj, .ply, .off
-    its surface ("visual" or "collision"). `unit` of the numbers in the file: mm, cm, m or in.
+    """Write a shape to a file. The ending selects the format: .vtu, .vtk, .msh and .inp for its
+    cells, .stl, .obj, .ply and .off for its surface ("visual" or "collision").
     """
     file = Path(path)
     ending = file.suffix.lower()
@@ -65,12 +65,12 @@ def surface_of(shape: SoftShape | RigidShape, surface: str = "visual") -> tuple[
 
 
 def write(file: Path, points: Array, blocks: list[tuple[str, Array]]) -> None:
-    """Write a file with meshio, by the ending of its name."""
-    need("meshio", "meshio", "writing a mesh file")
+    """Write a file with meshio; the ending selects the format."""
+    require_package("meshio", "meshio", "writing a mesh file")
     options = {"binary": True} if file.suffix.lower() in (".stl", ".ply") else {}
     cells = [(name, np.asarray(data, dtype=np.int32)) for name, data in blocks]
     meshio = import_module("meshio")
-    # meshio 5.3 reads and writes 15-node wedges, but forgot their dimension
+    # meshio 5.3 reads and writes 15-node wedges, but lacks their dimension
     import_module("meshio._mesh").topological_dimension.setdefault("wedge15", 3)
     try:
         meshio.write_points_cells(file, points, cells, **options)
@@ -79,7 +79,7 @@ def write(file: Path, points: Array, blocks: list[tuple[str, Array]]) -> None:
 
 
 def node_places(shape: SoftShape) -> Array:
-    """Nodes as others expect them: on the edges, where ours may be control points off them."""
+    """Node positions for other tools: midside nodes on the edges instead of control points."""
     x = shape.points.copy()
     for kind, cells in shape.cells.items():
         if CELLS[kind].control:

@@ -1,9 +1,9 @@
 """Shapes from mesh files (STL, OBJ, PLY, OFF, ... by meshio; STEP by Netgen).
 
-No mesh file says its unit: you must. A STEP file does.
+A mesh file does not contain its unit, so the caller gives it. A STEP file does.
 
-Doubled vertices (every STL has them) are welded, triangles are turned outward; what is open or
-crosses itself is refused with one line.
+Duplicate vertices (every STL has them) are merged and triangles are oriented outward. An open or
+self-intersecting surface is an error.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from limpet.geometry.shape import Array, RigidShape, SoftShape
 from limpet.geometry.surface import volume, winding
 from limpet.meshing.cad import STEP, surface_of_step
 from limpet.meshing.check import check_surface
-from limpet.meshing.tetrahedra import fill, need, solid, tetrahedralise
+from limpet.meshing.tetrahedra import fill, require_package, solid, tetrahedralise
 
 UNITS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254}
-WELD = 1e-6  # of the extent: vertices this near are one
-SMALLEST = 5e-4  # [m] a smaller body was most likely given in metres
-SURFACE = 0.8  # share of a solid's nodes on its surface, about: more vertices are made fewer
-ENDS = 0.02  # of the height: nodes this near the lowest or highest one are the bottom or the top
+WELD = 1e-6  # of the extent: vertices within this distance are merged
+MIN_EXTENT = 5e-4  # [m] a smaller body is most likely in metres
+SURFACE = 0.8  # approximate fraction of the nodes on the surface; above it the surface is coarsened
+ENDS = 0.02  # of the height: regions bottom and top are this high
 
 MOST_BYTES = 100_000_000  # of a file
-MOST_TRIANGLES = 500_000  # of a surface: more are finer than any contact
+MOST_TRIANGLES = 500_000  # of a surface
 
 PathLike = str | os.PathLike[str]
 
 
 def load_mesh(path: PathLike, unit: str | None = None, *, name: str | None = None) -> RigidShape:
-    """A rigid body from the closed surface in a file; `unit` of its numbers: mm, cm, m or in.
+    """A rigid shape from the closed surface in a file; `unit` of its lengths: mm, cm, m or in.
 
-    STL, OBJ, PLY, OFF and what else meshio reads; a STEP file says its unit itself. Doubled
-    vertices are welded and triangles turned outward; an open or self-intersecting surface is
-    refused. It stands where the file has it.
+    Formats: STL, OBJ, PLY, OFF and the others of meshio, and STEP, which contains its unit.
+    Duplicate vertices are merged and triangles are oriented outward. An open or self-intersecting
+    surface is an error. The position is that in the file.
     """
     file = Path(path)
     name = name or file.stem
     points, triangles = _in_metres(file, unit)
     extent = float(np.ptp(points, axis=0).max())
-    if extent < SMALLEST:
+    if extent < MIN_EXTENT:
         raise MeshError(
             f"mesh file '{file}' is {1e3 * extent:.3g} mm large in unit = '{unit}': expected "
-            f"{1e3 * SMALLEST:g} mm or more; is it in another unit?"
+            f"{1e3 * MIN_EXTENT:g} mm or more; is it in another unit?"
         )
     triangles = outward(points, triangles)
     check_surface(points, triangles, f"mesh file '{file}'")
@@ -63,7 +63,7 @@ def load_mesh(path: PathLike, unit: str | None = None, *, name: str | None = Non
 
 
 def load_scan(path: PathLike, unit: str | None = None, *, name: str | None = None) -> RigidShape:
-    """A surface to compare with, as a scan leaves it: it may be open. It is no body to simulate."""
+    """A scanned surface for comparison (hausdorff). It may be open, and is not for simulation."""
     file = Path(path)
     return RigidShape(name or file.stem, *_in_metres(file, unit))
 
@@ -76,11 +76,11 @@ def soft_mesh(
     order: int = 2,
     name: str | None = None,
 ) -> SoftShape:
-    """A soft body of tetrahedra in the closed surface of a file (Netgen); see load_mesh.
+    """A soft shape of tetrahedra in the closed surface of a file (Netgen); see load_mesh.
 
-    `nodes`: about so many corners of tetrahedra; the surface is made coarser where it has too many
-    vertices for that. Else it stays as it is. `order` 1 makes tet4, 2 tet10 cells. Regions: bottom,
-    top.
+    `nodes`: approximate number of corner nodes; the surface is coarsened if it has too many
+    vertices for that, else it stays as it is. `order`: 1 for tet4, 2 for tet10 cells.
+    Regions: bottom, top.
     """
     surface = load_mesh(path, unit, name=name)
     x, t = surface.points, surface.triangles
@@ -100,35 +100,35 @@ def soft_mesh(
 
 
 def _in_metres(file: Path, unit: str | None) -> tuple[Array, Array]:
-    """Welded points (n, 3) [m] and triangles (m, 3) of a file."""
+    """Merged points (n, 3) [m] and triangles (m, 3) of a file."""
     points, triangles = read_surface(file, unit)
     if len(points) == 0:
-        raise MeshError(f"mesh file '{file}': has no points; export it again")
+        raise MeshError(f"mesh file '{file}': it has no points; export it again")
     points, triangles = weld(points, triangles)
     if len(triangles) == 0:
-        raise MeshError(f"mesh file '{file}': all its triangles have no area; export it again")
+        raise MeshError(f"mesh file '{file}': all its triangles have zero area; export it again")
     return points, triangles
 
 
 def read_surface(file: Path, unit: str | None) -> tuple[Array, Array]:
-    """Points (n, 3) [m] and triangles (m, 3) as they stand in a file."""
+    """Points (n, 3) [m] and triangles (m, 3) of a file, not merged."""
     if not file.is_file():
         raise LimpetError(f"mesh file '{file}': there is no such file")
     size = file.stat().st_size
     if size > MOST_BYTES:
         raise MeshError(
             f"mesh file '{file}' has {size / 1e6:.0f} MB: expected {MOST_BYTES / 1e6:.0f} MB or "
-            "less; make its triangles fewer (decimate), or cut off what nothing touches"
+            "less; decimate it, or remove parts without contact"
         )
     if file.suffix.lower() in STEP:
         if unit not in (None, "mm"):
             raise LimpetError(
-                f"mesh file '{file}': unit = '{unit}': a STEP file says its own unit; leave it out"
+                f"mesh file '{file}': unit = '{unit}': a STEP file contains its unit; leave it out"
             )
         return surface_of_step(file, f"mesh file '{file}'")
     if unit is None:
         raise LimpetError(
-            f"mesh file '{file}': a mesh without unit; expected unit='mm', 'cm', 'm' or 'in'"
+            f"mesh file '{file}': the unit is missing; expected unit='mm', 'cm', 'm' or 'in'"
         )
     if unit not in UNITS:
         raise LimpetError(f"mesh file '{file}': unit = '{unit}'{suggest(unit, UNITS)}")
@@ -137,7 +137,7 @@ def read_surface(file: Path, unit: str | None) -> tuple[Array, Array]:
 
 
 def _check_stl(file: Path) -> None:
-    """A binary STL says how many triangles it has: believe it only if it is long enough."""
+    """Check the size of a binary STL file against the number of triangles in its header."""
     with file.open("rb") as opened:
         head = opened.read(84)
     if head.lstrip()[:5] == b"solid" and b"\0" not in head:
@@ -146,7 +146,7 @@ def _check_stl(file: Path) -> None:
     size = file.stat().st_size
     if len(head) < 84 or size < 84 + 50 * count:
         raise MeshError(
-            f"mesh file '{file}': is no STL: it has {size} bytes, its {count} triangles would "
+            f"mesh file '{file}': not a valid STL file: it has {size} bytes, and {count} triangles "
             f"take {84 + 50 * count}; export it again"
         )
     _check_count(file, count)
@@ -156,18 +156,18 @@ def _check_count(file: Path, count: int) -> None:
     if count > MOST_TRIANGLES:
         raise MeshError(
             f"mesh file '{file}' has {count} triangles: expected {MOST_TRIANGLES} or fewer; "
-            "make them fewer (decimate), or cut off what nothing touches"
+            "decimate it, or remove parts without contact"
         )
 
 
 def _read(file: Path) -> tuple[Array, Array]:
     """Points (n, 3) and triangles (m, 3) of a file, in its own unit."""
-    need("meshio", "meshio", "reading a mesh file")
+    require_package("meshio", "meshio", "reading a mesh file")
     if file.suffix.lower() == ".stl":
         _check_stl(file)
     said = StringIO()
     try:
-        # meshio prints, warns (it takes the text of an STL for a huge number first), may even exit
+        # meshio prints, warns and may even exit
         with redirect_stdout(said), redirect_stderr(said), catch_warnings():
             simplefilter("ignore")
             mesh = import_module("meshio").read(file)
@@ -198,7 +198,7 @@ def _read(file: Path) -> tuple[Array, Array]:
 
 
 def weld(points: Array, triangles: Array, near: float = WELD) -> tuple[Array, Array]:
-    """One vertex for all that stand within `near` of the extent; triangles left without area go."""
+    """Merge vertices within `near` times the extent; remove the triangles that collapse."""
     distance = near * float(np.ptp(points, axis=0).max())
     pairs = cKDTree(points).query_pairs(distance, output_type="ndarray")
     n = len(points)
@@ -212,13 +212,13 @@ def weld(points: Array, triangles: Array, near: float = WELD) -> tuple[Array, Ar
 
 
 def outward(points: Array, triangles: Array, voids: bool = True) -> Array:
-    """The triangles turned so that all of a part agree, and look away from the solid.
+    """The triangles, oriented consistently within each part and outward from the solid.
 
-    A part inside another one is the wall of a void, unless there are none.
+    With `voids` a part inside another one bounds a void.
     """
     t = triangles.copy()
     parts = []
-    for part, turned in _agreeing(t):
+    for part, turned in _oriented_parts(t):
         t[part[turned]] = t[part[turned]][:, [0, 2, 1]]
         if volume(points, t[part]) < 0.0:
             t[part] = t[part][:, [0, 2, 1]]
@@ -239,15 +239,15 @@ def outward(points: Array, triangles: Array, voids: bool = True) -> Array:
     return t
 
 
-def _agreeing(t: Array) -> Iterator[tuple[Array, Array]]:
-    """Of each connected part: its triangles, and which of them to turn to agree with its first."""
+def _oriented_parts(t: Array) -> Iterator[tuple[Array, Array]]:
+    """For each connected part: its triangles, and which of them to flip to match the first."""
     half = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]).astype(np.int64)
     owner = np.tile(np.arange(len(t)), 3)
     key = half.min(axis=1) * (int(t.max()) + 1) + half.max(axis=1)
     order = np.argsort(key, kind="stable")
     twins = np.flatnonzero(key[order][1:] == key[order][:-1])
     one, two = order[twins], order[twins + 1]
-    # two triangles that agree run along their common edge in opposite senses
+    # consistent triangles traverse their common edge in opposite directions
     sense = np.where(half[one, 0] == half[two, 0], 2.0, 1.0)
     n = len(t)
     rows, columns = owner[one], owner[two]

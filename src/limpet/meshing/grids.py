@@ -1,4 +1,4 @@
-"""Structured meshes of the unit cube in every cell kind, and the cutting of cells into others."""
+"""Structured meshes of the unit cube for every cell kind, and conversion between cell kinds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from limpet.geometry.cells import CELLS, HEX_EDGES, TET_EDGES
 
 Array = np.ndarray
 
-# Six tets round the diagonal 0-6 of a hexahedron; neighbours cut alike agree on their shared faces.
+# Six tets around the diagonal 0-6 of a hexahedron; the shared faces of neighbours match.
 HEXAHEDRON_TETS = np.array(
     [[0, 1, 2, 6], [0, 2, 3, 6], [0, 3, 7, 6], [0, 7, 4, 6], [0, 4, 5, 6], [0, 5, 1, 6]]
 )
 
 
 def structured(kind: str, divisions: tuple[int, int, int]) -> tuple[Array, Array]:
-    """(points in the unit cube, cells int32) of a box cut into `divisions` bricks."""
+    """(points in the unit cube, cells int32) of a cube divided into `divisions` bricks."""
     if kind == "hex20":
         return _bricks(divisions, 2)
     points, bricks = _bricks(divisions, 1)

@@ -1,7 +1,7 @@
-"""Netgen on an STL or STEP file in a process of its own: `python netgen_cad.py FOLDER`, by cad.py.
+"""Mesh an STL or STEP file with Netgen in a separate process: `python netgen_cad.py FOLDER`.
 
-Unlike netgen_worker.py it meshes the surface anew and keeps its sharp edges. Reads task.json in the
-folder, writes mesh.npz: points, tets and triangles. Lengths in millimetres.
+cad.py starts it. Unlike netgen_worker.py it remeshes the surface and keeps its sharp edges. It
+reads task.json in the folder and writes mesh.npz: points, tets, triangles. Lengths in millimetres.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 GRADING = 0.5  # how fast the size may change
 
-FINER = 0.5  # size at the places that are to be fine, of that elsewhere
-CURVATURE = 1.0  # elements to a radius, about
-TRIES = 8
-CLOSE = 0.05  # a mesh whose number of nodes is so near the wish is taken
+FINER = 0.5  # size at the refined points, relative to that elsewhere
+CURVATURE = 1.0  # approximate number of elements per radius of curvature
+MAX_TRIALS = 8
+NODE_TOLERANCE = 0.05  # relative tolerance of the number of nodes
 
 
 def main(folder: Path) -> None:
@@ -30,7 +30,7 @@ def main(folder: Path) -> None:
         geometry = importlib.import_module("netgen.stl").STLGeometry(file)
     else:
         geometry = importlib.import_module("netgen.occ").OCCGeometry(file)
-    fine = _Fine(folder / "fine.txt", task["fine"])
+    fine = _RefinedPoints(folder / "fine.txt", task["fine"])
     if nodes is None:  # only a surface
         best = _mesh(meshing, geometry, task["size"], meshing.MeshingStep.MESHSURFACE, fine)
     else:
@@ -38,8 +38,8 @@ def main(folder: Path) -> None:
     np.savez(folder / "mesh.npz", **best)
 
 
-class _Fine:
-    """Places (k, 3) where the mesh is to be finer than elsewhere."""
+class _RefinedPoints:
+    """Points (k, 3) where the mesh is refined."""
 
     def __init__(self, file: Path, places: list[list[float]]) -> None:
         self.file, self.places = file, places
@@ -51,19 +51,19 @@ class _Fine:
 
 
 def _fitting(
-    meshing: Any, geometry: Any, size: float, nodes: int, order: int, places: _Fine
+    meshing: Any, geometry: Any, size: float, nodes: int, order: int, places: _RefinedPoints
 ) -> dict[str, Any]:
-    """The mesh whose number of nodes comes nearest, by trying sizes."""
+    """The mesh whose number of nodes is nearest to `nodes`, by a search over sizes."""
     fine, coarse = 0.0, np.inf
     best: tuple[float, dict[str, Any]] = (np.inf, {})
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIALS):
         mesh = _mesh(meshing, geometry, size, meshing.MeshingStep.MESHVOLUME, places)
         ratio = _count(mesh["tets"], order) / nodes
         if mesh["tets"].size and abs(np.log(ratio)) < best[0]:
             best = abs(np.log(ratio)), mesh
-        if best[0] < CLOSE:
+        if best[0] < NODE_TOLERANCE:
             break
-        if mesh["tets"].size == 0:  # it failed: try a little finer
+        if mesh["tets"].size == 0:  # it failed: try a smaller size
             size *= 0.8
             continue
         fine, coarse = (size, coarse) if ratio > 1.0 else (fine, size)
@@ -72,7 +72,9 @@ def _fitting(
     return best[1] or mesh
 
 
-def _mesh(meshing: Any, geometry: Any, size: float, until: Any, places: _Fine) -> dict[str, Any]:
+def _mesh(
+    meshing: Any, geometry: Any, size: float, until: Any, places: _RefinedPoints
+) -> dict[str, Any]:
     mesh = geometry.GenerateMesh(
         meshing.MeshingParameters(
             maxh=size, grading=GRADING, curvaturesafety=CURVATURE, perfstepsend=until,
@@ -83,12 +85,12 @@ def _mesh(meshing: Any, geometry: Any, size: float, until: Any, places: _Fine) -
         e.NumPy()["nodes"][:, :k].astype(np.int64) - 1 if len(e) else np.zeros((0, k), np.int64)
         for e, k in ((mesh.Elements3D(), 4), (mesh.Elements2D(), 3))
     )
-    points = np.array(mesh.Coordinates())  # a copy: the mesh goes
+    points = np.array(mesh.Coordinates())  # a copy: the mesh is freed
     return {"points": points, "tets": tets, "triangles": triangles}
 
 
 def _count(tets: np.ndarray, order: int) -> int:
-    """Nodes of a mesh of linear or quadratic tetrahedra: corners, and edges."""
+    """Number of nodes of a mesh of linear or quadratic tetrahedra."""
     pairs = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
     edges = np.sort(np.concatenate([tets[:, pair] for pair in pairs]), axis=1)
     corners = len(np.unique(tets))

@@ -1,7 +1,7 @@
-"""Netgen in a process of its own: `python netgen_worker.py FOLDER`, run by tetrahedra.py.
+"""Fill a surface with Netgen in a separate process: `python netgen_worker.py FOLDER`.
 
-It prints as it likes, and on some sound but awkward surfaces it ends the process; neither may reach
-ours. Reads surface.npz in the folder, writes mesh.npz. Lengths are in edges of the surface.
+tetrahedra.py starts it, because Netgen prints, and aborts the process on some valid surfaces. It
+reads surface.npz in the folder and writes mesh.npz. Lengths are in mean edges of the surface.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 GRADING = 0.3  # how fast the size may change, Netgen's own default
-ROOT = 1.1 + 3 * 0.0879  # side of the octree Netgen puts round a cube, in sides of that cube
-JUST_FITS = 1.01  # asked for a little more than a leaf's side, an octree stops at that leaf
+ROOT = 1.1 + 3 * 0.0879  # side of Netgen's octree around a cube, in sides of that cube
+JUST_FITS = 1.01  # a size just above the side of a leaf stops the refinement there
 
 
 def main(folder: Path) -> None:
@@ -27,9 +27,9 @@ def main(folder: Path) -> None:
     mesh.Add(netgen.FaceDescriptor(surfnr=1, domin=1, domout=0, bc=1))
     mesh.AddElements(dim=2, index=1, data=triangles, base=0)
 
-    # Netgen puts nodes into the boxes of an octree that lie wholly inside. Left alone it refines
-    # the octree at the surface only: with few large triangles no box is ever inside, whatever size
-    # is asked. So refine it inside, and choose its root such that its leaves have that size.
+    # Netgen puts nodes into the octree cells that are wholly inside. By default it refines the
+    # octree at the surface only: with few large triangles no cell is inside, at any size. So
+    # refine it inside, and choose its root such that the leaves have the requested size.
     low, high = points.min(axis=0), points.max(axis=0)
     root = size * 2.0 ** np.ceil(np.log2(ROOT * 1.1 * (high - low).max() / size))
     corner = 0.5 * (low + high)
@@ -40,7 +40,7 @@ def main(folder: Path) -> None:
     for place in inside:
         mesh.RestrictLocalH(netgen.Pnt(*place), JUST_FITS * size)
 
-    # One thread: as fast at these sizes, and it never waits for a busy core.
+    # One thread is as fast at these sizes.
     mesh.GenerateVolumeMesh(maxh=JUST_FITS * size, grading=GRADING, parallel_meshing=False)
     tets = mesh.Elements3D().NumPy()["nodes"]
     np.savez(folder / "mesh.npz", points=mesh.Coordinates(), tets=tets - 1)

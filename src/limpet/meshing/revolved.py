@@ -1,6 +1,6 @@
-"""Grids of revolution: sectors round an axis, one layer through a wall and more in a stem above it.
+"""Meshes of revolution: sectors around an axis, one layer through the wall, more in a stem above.
 
-What is revolved is a wall (`Wall`); nodes are counted by station, angle and layer.
+The section is a `Wall`; nodes are indexed by station, angle and layer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STEM_LAYERS = 2
 
 
 class Wall(Protocol):
-    """What is revolved."""
+    """The section of a body of revolution."""
 
     @property
     def height(self) -> float: ...  # [m] of a stem's top, if there is one
@@ -37,7 +37,7 @@ class Wall(Protocol):
 
 
 class RevolvedGrid:
-    """Nodes by (station, angle, layer) in steps of 1/order; created when first asked for."""
+    """Nodes by (station, angle, layer) in steps of 1/order, created on first use."""
 
     def __init__(self, profile: Wall, sectors: int, kind: str, station: Array) -> None:
         self.profile, self.sectors, self.kind, self.station = profile, sectors, kind, station
@@ -68,7 +68,7 @@ class RevolvedGrid:
         return np.array(found, dtype=np.int32)
 
     def fill(self, layers: Sequence[int]) -> dict[str, Array]:
-        """All cells by kind, `layers` of them over each segment, all round."""
+        """All cells by kind; `layers` is the number of layers of each segment."""
         cells: dict[str, list[list[int]]] = {}
         for j in range(self.sectors):
             for i, count in enumerate(layers):
@@ -78,7 +78,7 @@ class RevolvedGrid:
         return {name: np.array(block, dtype=np.int32) for name, block in cells.items()}
 
     def cells(self, corner: tuple[int, int, int]) -> list[tuple[str, list[int]]]:
-        """(kind, nodes) of the cells in the brick at `corner`; a wedge's worth at the axis."""
+        """(kind, nodes) of the cells in the brick at `corner`; at the axis it is a wedge."""
         i, j, k = corner
         if self.kind.startswith("tet"):
             return [(self.kind, tet) for tet in self.tets(corner)]
@@ -100,7 +100,7 @@ class RevolvedGrid:
         out = []
         for tet in HEXAHEDRON_TETS:
             ends = [self.node(*keys[a]) for a in tet]
-            # at the axis corners 0 = 3 and 4 = 7: the tets that name both have collapsed
+            # at the axis corners 0 = 3 and 4 = 7: skip the tets that have collapsed
             if len(set(ends)) == 4:
                 edges = TET_EDGES if o == 2 else ()
                 middles = [self.middle(keys[tet[a]], keys[tet[b]]) for a, b in edges]
@@ -110,7 +110,7 @@ class RevolvedGrid:
         return out
 
     def middle(self, one: tuple[int, int, int], two: tuple[int, int, int]) -> int:
-        """The node half-way between two corners, on the profile; an angle at the axis is none."""
+        """The node half-way between two corners, on the profile; the axis has no angle."""
         angle = two[1] if one[0] == 0 else one[1] if two[0] == 0 else (one[1] + two[1]) // 2
         return self.node((one[0] + two[0]) // 2, angle, (one[2] + two[2]) // 2)
 
@@ -146,7 +146,7 @@ class RevolvedGrid:
 
 
 def _half_face(i: int, j: int, u: float, v: float) -> tuple[list[tuple[int, int]], Array]:
-    """Keys and weights at (u, v) in [0, 1]^2 of a face that its diagonal cuts in two triangles."""
+    """Keys and weights at (u, v) in [0, 1]^2 of a face divided into two triangles."""
     corner = (i + 2, j) if u >= v else (i, j + 2)
     keys = [
         (i, j), corner, (i + 2, j + 2),
@@ -162,11 +162,11 @@ class VertexRing:
 
     station: int
     layer: int
-    angles: Array  # rising, in steps of the grid, within one turn
+    angles: Array  # increasing, in steps of the grid, within one revolution
 
 
 def ring_surface(grid: RevolvedGrid, rings: list[VertexRing], top: int) -> Binding:
-    """Strips of triangles between the rings, closed by fans at the axis: on layers 0 and `top`."""
+    """Triangle strips between the rings, closed by fans at the axis on layers 0 and `top`."""
     start: list[int] = [0]
     nodes: list[int] = []
     weights: list[float] = []

@@ -1,4 +1,4 @@
-"""Bands of triangles between two closed rings of vertices."""
+"""Triangle strips between two closed rings of vertices."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Array = np.ndarray
 def strip(
     one: list[int], lower: Array, two: list[int], upper: Array, turn: float
 ) -> list[tuple[int, int, int]]:
-    """Triangles between two rings, zipped by where their vertices stand on one turn.
+    """Triangles between two rings, connected in the order of their angles.
 
-    Outward when ring `one` lies below ring `two` and both run counter-clockwise seen from above;
-    `lower` and `upper` rise from 0 to less than `turn`.
+    They are oriented outward if ring `one` is below ring `two` and both are counter-clockwise seen
+    from above. `lower` and `upper` increase from 0 to less than `turn`, one revolution.
     """
     out: list[tuple[int, int, int]] = []
     n, m = len(one), len(two)

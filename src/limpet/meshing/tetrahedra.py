@@ -1,6 +1,6 @@
-"""Tetrahedra for solids: closed surfaces made coarser and filled (by Netgen).
+"""Tetrahedral meshes of solids: closed surfaces are coarsened, then filled by Netgen.
 
-A surface is (points (n, 3) [m], triangles (m, 3)). The same input gives the same mesh.
+A surface is (points (n, 3) [m], triangles (m, 3)). The result is deterministic.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from limpet.geometry.surface import volume, volume_gradient
 from limpet.meshing.check import check_surface
 from limpet.meshing.grids import quadratic_tets
 
-SIZE = 0.7  # of the tets inside unless asked, in edges of the surface: the tets are well shaped
-FINEST = 0.02  # the least size tried for a wished number of nodes, in edges of the surface
-CLOSE = 0.03  # a mesh whose number of nodes is so near the wish is taken
-TRIES = 9
-PATIENCE = 120.0  # [s] that Netgen is given; on needles it can go on for ever
-UNFILLED = 1e-9  # share of the volume that may be missing, for rounding
-# Weight of a unit normal against a spacing, in turn: keeps the two sides of a thin wall apart.
+SIZE = 0.7  # default size of the tets inside, in mean edges of the surface: good quality
+MIN_SIZE = 0.02  # smallest size in the search for a number of nodes, in mean edges
+NODE_TOLERANCE = 0.03  # relative tolerance of the number of nodes
+MAX_TRIALS = 9
+TIMEOUT = 120.0  # [s] for Netgen, which may not terminate on degenerate triangles
+VOLUME_TOLERANCE = 1e-9  # fraction of the volume that may be missing, for round-off
+# Weights of the normal against the position, tried in turn: separate the sides of a thin wall.
 NORMAL_WEIGHTS = (0.4, 0.6, 0.9)
-CENTRE_WEIGHT = 0.05  # pull of a cluster's vertex to its centre, against its planes
-SWEEPS = 15  # of Lloyd's algorithm; the clusters hardly move after ten
-TINY = 1e-300  # keeps a division by nothing at nothing
+CENTRE_WEIGHT = 0.05  # weight of the cluster's centre against its planes
+SWEEPS = 15  # iterations of Lloyd's algorithm; the clusters hardly move after ten
+TINY = 1e-300  # avoids 0 / 0
 
 
 def tet_volumes(points: Array, tets: Array) -> Array:
-    """(m,) [m^3], positive when the faces of cells.TET4 point outward; corners only."""
+    """(m,) [m^3] by the corners; positive if the faces of cells.TET4 point outward."""
     a, b, c, d = (points[tets[:, k]] for k in range(4))
     return np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) / 6.0
 
 
 def qualities(points: Array, tets: Array) -> Array:
-    """(m,) mean ratios: 1 for a regular tetrahedron, 0 for a flat one."""
+    """(m,) mean ratio quality: 1 for a regular tetrahedron, 0 for a flat one."""
     squares = sum(
         ((points[tets[:, a]] - points[tets[:, b]]) ** 2).sum(axis=1)
         for a, b in combinations(range(4), 2)
@@ -51,9 +51,9 @@ def qualities(points: Array, tets: Array) -> Array:
 
 
 def solid(points: Array, tets: Array, name: str, order: int = 2) -> SoftShape:
-    """A tet4 mesh as a soft shape of linear (1) or quadratic (2) cells, its skin as surfaces.
+    """A soft shape of linear (order 1) or quadratic (2) cells from a tet4 mesh.
 
-    points (n, 3) [m], tets (m, 4); it has no regions.
+    points (n, 3) [m], tets (m, 4). Both surfaces are its boundary; it has no regions.
     """
     if order not in (1, 2):
         raise LimpetError(f"{name} order = {order!r}: expected 1 (tet4) or 2 (tet10)")
@@ -68,11 +68,11 @@ def fill(
     points: Array,  # (n, 3) [m]
     triangles: Array,  # (m, 3), outward
     *,
-    size: float | None = None,  # [m] of the tets inside; None: a little below that of the surface
-    nodes: int | None = None,  # or: about so many nodes, those of the surface among them
-    name: str = "solid",
+    size: float | None = None,  # [m] of the tets inside; None: slightly below that of the surface
+    nodes: int | None = None,  # or the approximate number of nodes, with those of the surface
+    name: str = "solid",  # of the shape, in messages
 ) -> tuple[Array, Array]:
-    """Tetrahedra inside a closed surface, which stays as it is: (points, tets), surface first."""
+    """Tetrahedra (points, tets) inside a closed surface, whose points come first, unchanged."""
     check_surface(points, triangles, name)
     used, compact = np.unique(triangles, return_inverse=True)
     skin = np.ascontiguousarray(points, dtype=float)[used]
@@ -86,15 +86,15 @@ def fill(
         raise LimpetError(f"{name} has both size and nodes: expected one of them; leave one out")
     if nodes < len(skin):
         raise LimpetError(
-            f"{name} nodes = {nodes}: expected at least the {len(skin)} of its surface; "
+            f"{name} nodes = {nodes}: expected at least {len(skin)}, those of its surface; "
             "coarsen the surface first"
         )
     coarse, fine, edges = np.inf, 0.0, 1.0
     found: list[tuple[Array, Array]] = []
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIALS):
         found.append(_netgen(skin, faces, edges, name))
         ratio = len(found[-1][0]) / nodes
-        if abs(ratio - 1.0) < CLOSE or edges <= FINEST:
+        if abs(ratio - 1.0) < NODE_TOLERANCE or edges <= MIN_SIZE:
             break
         coarse, fine = (edges, fine) if ratio < 1.0 else (coarse, edges)
         edges = min(max(np.sqrt(coarse * fine), edges / 2.0), 2.0 * edges)
@@ -108,12 +108,12 @@ def mean_edge(points: Array, triangles: Array) -> float:
 
 
 def _netgen(skin: Array, faces: Array, size: float, name: str) -> tuple[Array, Array]:
-    """Fill a checked surface; `size` in its mean edges."""
-    need("netgen", "netgen-mesher", "filling a surface with tetrahedra")
+    """Fill a checked surface; `size` in mean edges."""
+    require_package("netgen", "netgen-mesher", "filling a surface with tetrahedra")
     edge, centre = mean_edge(skin, faces), skin.mean(axis=0)
-    # Out of the planes of Netgen's octree, which symmetric shapes would share.
-    turn = Rotation.from_rotvec((0.3, 0.5, 0.7)).as_matrix()
-    turned = (skin - centre) / edge @ turn.T
+    # A rotation, so that symmetric shapes do not coincide with the planes of Netgen's octree.
+    rotation = Rotation.from_rotvec((0.3, 0.5, 0.7)).as_matrix()
+    turned = (skin - centre) / edge @ rotation.T
     with TemporaryDirectory() as folder:
         inside = _lattice_inside(turned, faces, size)
         np.savez(f"{folder}/surface.npz", points=turned, triangles=faces, inside=inside, size=size)
@@ -123,29 +123,29 @@ def _netgen(skin: Array, faces: Array, size: float, name: str) -> tuple[Array, A
                 [sys.executable, "-P", str(worker), folder],
                 capture_output=True,
                 errors="replace",
-                timeout=PATIENCE,
+                timeout=TIMEOUT,
             )
             succeeded = run.returncode == 0
-            reason = (run.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+            reason = (run.stderr.strip().splitlines() or ["it stopped without a message"])[-1]
         except subprocess.TimeoutExpired:
-            succeeded, reason = False, f"it took longer than {PATIENCE:g} s"
+            succeeded, reason = False, f"it took longer than {TIMEOUT:g} s"
         if succeeded:
             with np.load(f"{folder}/mesh.npz") as mesh:
                 found, tets = mesh["points"], mesh["tets"].astype(np.int32)
-            points = np.concatenate([skin, found[len(skin) :] @ turn * edge + centre])
+            points = np.concatenate([skin, found[len(skin) :] @ rotation * edge + centre])
             tets = tets[:, [0, 2, 1, 3]] if tets.size else np.empty((0, 4), np.int32)
             volumes, enclosed = tet_volumes(points, tets), volume(skin, faces)
-            # Netgen tells of most failures only by leaving a part of the inside empty.
-            if abs(volumes.sum() - enclosed) < UNFILLED * enclosed and volumes.min() > 0.0:
+            # Most failures of Netgen show only as an empty part of the interior.
+            if abs(volumes.sum() - enclosed) < VOLUME_TOLERANCE * enclosed and volumes.min() > 0.0:
                 return points, tets
     raise MeshError(
-        f"{name} could not be filled with tetrahedra, Netgen gave up on its {len(faces)} triangles "
-        f"({reason}): make them more even (coarsen), or ask for another size"
+        f"{name} could not be filled with tetrahedra, Netgen failed on its {len(faces)} triangles "
+        f"({reason}): make them more uniform (coarsen), or use another size"
     )
 
 
 def _lattice_inside(x: Array, triangles: Array, size: float) -> Array:
-    """Points (k, 3) of a cubic lattice in a surface; near it, its nearest vertex judges roughly."""
+    """Points (k, 3) of a cubic lattice inside a surface, by the normal of the nearest vertex."""
     low, high = x.min(axis=0), x.max(axis=0)
     axes = [np.arange(low[a] + 0.5 * size, high[a], size) for a in range(3)]
     lattice = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -154,8 +154,8 @@ def _lattice_inside(x: Array, triangles: Array, size: float) -> Array:
     return lattice[np.einsum("ij,ij->i", lattice - x[near], normal) < 0.0]
 
 
-def need(module: str, package: str, purpose: str) -> None:
-    """Refuse in one line what takes a package that is not there."""
+def require_package(module: str, package: str, purpose: str) -> None:
+    """Raise a LimpetError if a package is missing."""
     if find_spec(module) is None:
         raise LimpetError(f"{purpose} needs the package {package}: pip install {package}")
 
@@ -167,16 +167,14 @@ def coarsen(
     name: str = "surface",
     seen: Array | None = None,
 ) -> tuple[Array, Array]:
-    """A closed surface of about `vertices` vertices and even triangles that follows a finer one.
+    """Approximate a closed surface by about `vertices` vertices with uniform triangles.
 
-    Lloyd's clusters of its vertices, by place and normal; each becomes one vertex, where the
-    planes of its triangles meet best; the triangles that join three clusters remain. `seen` (n, 3)
-    are places for the clusters to go by instead: what is drawn larger there stays finer.
+    Lloyd's algorithm clusters the vertices by position and normal. Each cluster becomes a vertex at
+    the least-squares intersection of its planes; triangles that join three clusters remain. `seen`
+    (n, 3) are other positions for the clustering: what is larger there stays finer.
     """
     if not 4 <= vertices < len(points):
-        raise LimpetError(
-            f"{name} vertices = {vertices}: expected 4 to {len(points) - 1}, fewer than it has"
-        )
+        raise LimpetError(f"{name} vertices = {vertices}: expected 4 to {len(points) - 1}")
     used, compact = np.unique(triangles, return_inverse=True)
     p, t = np.ascontiguousarray(points, dtype=float)[used], compact.reshape(-1, 3)
     normal = np.cross(p[t[:, 1]] - p[t[:, 0]], p[t[:, 2]] - p[t[:, 0]]) / 2.0
@@ -202,12 +200,12 @@ def coarsen(
         except MeshError as error:
             reason = str(error)
     raise MeshError(
-        f"{name} cannot be coarsened to {vertices} vertices ({reason}); keep more of them"
+        f"{name} cannot be coarsened to {vertices} vertices ({reason}); keep more vertices"
     )
 
 
 def _cluster_vertices(p: Array, t: Array, normal: Array, area: Array, cluster: Array) -> Array:
-    """Where a cluster's planes n x = n c meet best, by area, with a slight pull to its centre."""
+    """Least-squares intersection of the planes of each cluster, weighted by area; regularised."""
     count = int(cluster.max()) + 1
     planes = np.zeros((count, 3, 3))
     offsets = np.zeros((count, 3))
@@ -223,7 +221,7 @@ def _cluster_vertices(p: Array, t: Array, normal: Array, area: Array, cluster: A
 
 
 def _joined(t: Array) -> Array:
-    """The triangles with three different corners; those that face each other cancel."""
+    """The triangles with three different corners; opposite ones cancel."""
     t = t[np.all(t != np.roll(t, 1, axis=1), axis=1)]
     t = np.take_along_axis(t, (t.argmin(axis=1)[:, None] + np.arange(3)) % 3, axis=1)
     facing = np.where(t[:, 1] < t[:, 2], 1, -1)
@@ -242,7 +240,7 @@ def _lloyd(x: Array, weight: Array, count: int) -> Array:
         start.append(int(distance.argmax()))
     centres = x[start]
     for _ in range(SWEEPS):
-        # A cluster that lost its last point is given up.
+        # An empty cluster is removed.
         cluster = np.unique(cKDTree(centres).query(x)[1], return_inverse=True)[1].ravel()
         total = np.bincount(cluster, weight)
         sums = [np.bincount(cluster, weight * column) for column in x.T]
@@ -253,24 +251,24 @@ def _lloyd(x: Array, weight: Array, count: int) -> Array:
 def tetrahedralise(
     points: Array, triangles: Array, nodes: int, inner: float, share: float, name: str
 ) -> tuple[Array, Array]:
-    """About `nodes` nodes in and on a fine closed surface: made coarser, filled, put on z = 0.
+    """Coarsen and fill a fine closed surface with about `nodes` nodes; the lowest is at z = 0.
 
-    `share` is a first guess of how many of the nodes lie on the surface.
+    `share` is a first guess of the fraction of the nodes on the surface.
     """
     require_positive(f"{name} inner", inner)
     if nodes < 30:
         raise LimpetError(f"{name} nodes = {nodes}: expected 30 or more")
     skin = round(share * nodes)
-    few, many = 0, 0  # surface vertices that gave too few nodes, too many
+    few, many = 0, 0  # surface vertices with too few and with too many nodes
     found: list[tuple[Array, Array]] = []
     for _ in range(5):
         surface = coarsen(points, triangles, skin, name)
         found.append(fill(*surface, size=inner * mean_edge(*surface), name=name))
         ratio = nodes / len(found[-1][0])
-        if abs(ratio - 1.0) < CLOSE:
+        if abs(ratio - 1.0) < NODE_TOLERANCE:
             break
         few, many = (skin, many) if ratio > 1.0 else (few, skin)
-        # The nodes inside grow faster than those of the surface.
+        # The number of nodes inside grows faster than that on the surface.
         skin = (few + many) // 2 if few and many else round(skin * ratio**0.75)
     x, tets = min(found, key=lambda mesh: abs(len(mesh[0]) - nodes))
     return x - [0.0, 0.0, x[:, 2].min()], tets

@@ -1,8 +1,8 @@
-"""Fine surfaces embedded in hexahedra: any closed surface in voxels, a coil spring in swept cells.
+"""A fine closed surface embedded in voxels.
 
-The hexahedra carry the mechanics, the surface rides on them (P 5, 'Toy': "a wrapped deformable
-model composed of hexahedra"). Voxels are fuller than the solid inside them, so that Young's modulus
-is that of the wrapping, not of the solid; `fill_ratio` tells how much fuller. Metres.
+The hexahedra are the mechanical mesh, the surface follows them (P 5, 'Toy': "a wrapped deformable
+model composed of hexahedra"). The voxels have more volume than the solid, so Young's modulus is
+that of the voxels, not of the solid; `fill_ratio` is the ratio of the volumes. Metres.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from limpet.geometry.cells import HEX8, HEX_EDGES
 from limpet.geometry.shape import Array, SoftShape, boundary
 from limpet.geometry.surface import triangle_normals, volume, winding
 from limpet.meshing.check import check_surface
-from limpet.meshing.embedded import Bricks, Lines, hexahedra, layers
+from limpet.meshing.embedded import Bricks, Lines, end_regions, hexahedra
 
-SPACING = 0.25  # of the points looked at on the surface, in voxels
-LARGEST = 2_000_000  # voxels of the box round the surface
-TOUCH = 1e-6  # of a voxel: a surface that only touches one is not in it
+SPACING = 0.25  # of the sample points on the surface, in voxels
+MAX_VOXELS = 2_000_000  # voxels in the bounding box of the surface
+TOUCH = 1e-6  # of a voxel: a surface that only touches a voxel is not in it
 
 
 def wrap(
@@ -32,11 +32,11 @@ def wrap(
     collision: tuple[Array, Array] | None = None,
     joined: bool = False,
 ) -> SoftShape:
-    """A closed surface, points (n, 3) [m], in the voxels of edge `size` [m] that hold a part of it.
+    """A closed surface, points (n, 3) [m], embedded in the voxels of edge `size` [m] around it.
 
-    Of hex8 unless `element` says otherwise. `collision` is a coarser surface (points, triangles)
-    for contact, the same one if not given. Voxels that join parts which are apart are refused
-    unless `joined`. Regions: bottom, top (the faces of the lowest and the highest voxels).
+    The cells are hex8 by default. `collision` is a coarser surface (points, triangles) for contact;
+    the same surface if not given. It is an error if voxels connect separate parts, unless `joined`.
+    Regions: bottom, top (the faces of the lowest and the highest voxels).
     """
     kind = hexahedra(element, "hex8", name)
     require_positive(f"{name} size", size, " m")
@@ -47,15 +47,15 @@ def wrap(
     if parts > 1:
         raise MeshError(
             f"{name} falls into {parts} parts at size = {size:g} m: expected one body; "
-            "take a smaller size, or wrap its parts one by one"
+            "use a smaller size, or wrap its parts one by one"
         )
     body = Bricks(filled, lines, kind, name)
     # The surface's Euler number is twice that of its solid.
     solid = (len(x) - len(surface.edges) + len(surface.triangles)) // 2
     if not joined and _euler(body.cells[:, :8]) != solid:
         raise MeshError(
-            f"{name} size = {size:g} m: its voxels join parts that are apart, or close a hole "
-            f"(Euler number {_euler(body.cells[:, :8])}, of the solid {solid}); take a smaller "
+            f"{name} size = {size:g} m: its voxels connect separate parts, or close a hole "
+            f"(Euler number {_euler(body.cells[:, :8])}, of the solid {solid}); use a smaller "
             "size, or joined=True"
         )
     skin = body.bind(x, surface.triangles)
@@ -65,29 +65,29 @@ def wrap(
         known = check_surface(coarse, collision[1], f"{name} collision surface")
         touched = body.bind(coarse, known.triangles)
     return SoftShape(
-        name, body.points, {kind: body.cells}, touched, skin, layers(body.points), element
+        name, body.points, {kind: body.cells}, touched, skin, end_regions(body.points), element
     )
 
 
 def fill_ratio(shape: SoftShape) -> float:
-    """The visual surface's volume over that of the voxels (cells with straight edges) it is in."""
+    """Volume of the visual surface over that of the voxels (cells with straight edges)."""
     skin, outside = shape.visual, boundary(shape.cells)
     inside = volume(skin.positions(shape.points), skin.triangles)
     return inside / volume(outside.positions(shape.points), outside.triangles)
 
 
 def _voxels(x: Array, triangles: Array, size: float, name: str) -> tuple[Array, Lines]:
-    """The voxels (nx, ny, nz) that hold a part of the solid, and the lines of their grid.
+    """The voxels (nx, ny, nz) that overlap the solid, and the lines of their grid.
 
-    One that the surface passes is found by a point on it (the points stand so close that any two
-    neighbours' centres are parted by a found one); the others are inside or outside by the whole.
+    Voxels on the surface are found by sample points, dense enough to separate the others into
+    connected groups, each of which is wholly inside or outside.
     """
     low, high = x.min(axis=0), x.max(axis=0)
     count = np.maximum(np.ceil((high - low) / size - TOUCH), 1.0).astype(int)
-    if np.prod(count.astype(float)) > LARGEST:
+    if np.prod(count.astype(float)) > MAX_VOXELS:
         raise LimpetError(
             f"{name} size = {size:g} m: {count[0]} x {count[1]} x {count[2]} voxels; "
-            "take a larger size"
+            "use a larger size"
         )
     origin = 0.5 * (low + high - size * count)
     normal = triangle_normals(x, triangles)

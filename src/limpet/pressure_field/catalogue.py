@@ -1,11 +1,11 @@
-"""Shapes that bring a pressure field along: `limpet.fields`.
+"""Shapes with a pressure field: `limpet.fields`.
 
     ball = world.add_rigid(limpet.fields.sphere(0.05, modulus=1e6), mass=0.2, position=(0, 0, 0.1))
     world.add_rigid(limpet.fields.floor(), mass=1.0, fixed=True)
 
-A modulus [Pa] is the pressure at the deepest point of a body: the stiffness of what it is made of,
-for a layer as thick as the body is deep. Shapes without one are rigid: of two that touch, one at
-least has a field.
+The modulus [Pa] is the pressure at the deepest point of a body: the modulus of its material, for
+a layer as thick as the body is deep. A shape without a modulus is rigid. At least one of two
+bodies in contact must have a pressure field.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ EXTENTS: dict[str, Callable[..., primitives.Solid]] = {
 
 @dataclass(frozen=True)
 class FieldShape(RigidShape):
-    """A rigid shape and what it brings to contacts by pressure fields, both in one frame."""
+    """A rigid shape with its geometry for pressure-field contact, in the same frame."""
 
     field: FieldGeometry
 
 
 def sphere(radius: float, modulus: float, *, edge: float | None = None) -> FieldShape:
-    """A ball of `radius` [m] about the origin, in facets of about `edge` [m]."""
+    """A ball of `radius` [m] around the origin, with facets of about `edge` [m]."""
     return of_solid("sphere", primitives.sphere(radius, edge or 0.25 * radius), modulus)
 
 
 def box(length: float, width: float, height: float, modulus: float) -> FieldShape:
-    """A box about the origin, its sides [m] along x, y and z."""
+    """A box around the origin; its sides [m] are along x, y and z."""
     return of_solid("box", primitives.box(length, width, height), modulus)
 
 
 def cylinder(
     radius: float, length: float, modulus: float, *, edge: float | None = None
 ) -> FieldShape:
-    """A cylinder about z, its middle at the origin, its mantle in facets of about `edge` [m]."""
+    """A cylinder along z, centred at the origin, with facets of about `edge` [m]."""
     solid = primitives.cylinder(radius, length, edge or 0.3 * radius)
     return of_solid("cylinder", solid, modulus)
 
@@ -65,17 +65,17 @@ def cylinder(
 def capsule(
     radius: float, length: float, modulus: float, *, edge: float | None = None
 ) -> FieldShape:
-    """A cylinder about z of `length` [m] between two half balls, its middle at the origin."""
+    """A cylinder along z of `length` [m] between two half balls, centred at the origin."""
     return of_solid("capsule", primitives.capsule(radius, length, edge or 0.3 * radius), modulus)
 
 
 def mesh(
     shape: RigidShape, modulus: float, *, size: float | None = None, extent: str = "laplace"
 ) -> FieldShape:
-    """Any closed surface, filled with tetrahedra of about `size` [m], where it stands.
+    """A closed surface, filled with tetrahedra of about `size` [m].
 
-    extent: "laplace" (F VI-A2), or "distance" to the surface over the largest there is. A wall
-    without a vertex inside is split until it has one.
+    extent: "laplace" (F VI-A2), or "distance" to the surface over the largest distance. A wall
+    without an interior vertex is refined until it has one.
     """
     require_positive(f"{shape.name} modulus", modulus, " Pa")
     if extent not in EXTENTS:
@@ -86,7 +86,7 @@ def mesh(
 
 
 def rigid(shape: RigidShape) -> FieldShape:
-    """A shape that meets the fields of others and has none itself."""
+    """A rigid shape without a field, for contact with the fields of others."""
     field = rigid_surface(shape.points, shape.triangles, shape.name)
     return FieldShape(shape.name, shape.points, shape.triangles, field)
 
@@ -94,9 +94,9 @@ def rigid(shape: RigidShape) -> FieldShape:
 def floor(
     size: float = 1.0, modulus: float | None = None, thickness: float | None = None
 ) -> FieldShape:
-    """All that lies below z = 0, rigid, or compliant with a modulus [Pa] and a thickness [m].
+    """The half space z < 0, rigid, or compliant with a modulus [Pa] and a thickness [m].
 
-    It is shown as a slab of `size` [m].
+    It is displayed as a slab of `size` [m].
     """
     slab = plain_box(size, size, 0.1 * size)
     field = half_space((0.0, 0.0, 1.0), 0.0, modulus, thickness)
@@ -104,7 +104,7 @@ def floor(
 
 
 def of_solid(name: str, solid: primitives.Solid, modulus: float) -> FieldShape:
-    """A tetrahedral mesh with an extent at each vertex, as a shape."""
+    """A shape from a tetrahedral mesh with an extent at each vertex."""
     field = pressure_field(solid, modulus, name=name)
     triangles = surface_triangles(field.tets)
     used, number = np.unique(triangles, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Penetration extents of any tetrahedral mesh (F VI-A2), and meshes made fit for them."""
+"""Penetration extents of a tetrahedral mesh (F VI-A2), and refinement of walls for them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from limpet.pressure_field.primitives import Solid
 
 Array = np.ndarray
 
-EQUAL = 1e-9  # of a depth: in the middle of an even wall all are equally deep, but for rounding
+EQUAL = 1e-9  # of a depth: tolerance for equal depths in the middle of a uniform wall
 
 
 def distance_extent(points: Array, tets: Array, name: str = "field") -> Solid:
-    """Extents of any tet mesh: distance to the surface over the largest one."""
+    """Extents of a tet mesh: distance to the surface over the largest distance."""
     points, tets = check_tets(points, tets, name)
     distance = _depths(points, tets, name)
     return Solid(points, tets, distance / distance.max())
@@ -28,10 +28,10 @@ def distance_extent(points: Array, tets: Array, name: str = "field") -> Solid:
 def laplace_extent(
     points: Array, tets: Array, core: Array | None = None, name: str = "field"
 ) -> Solid:
-    """Extents of any tet mesh by Laplace's equation (F eq 4): 0 on the surface, 1 in the core.
+    """Extents of a tet mesh by Laplace's equation (F eq 4): 0 on the surface, 1 in the core.
 
-    `core` (n,) bool marks the vertices of the core; None: the discrete medial axis, those no
-    nearer to the surface than any vertex they share an edge with.
+    `core` (n,) bool marks the vertices of the core; None: the discrete medial axis, the
+    vertices at least as far from the surface as all their neighbours.
     """
     points, tets = check_tets(points, tets, name)
     depth = _depths(points, tets, name)
@@ -56,15 +56,15 @@ def laplace_extent(
     if free.any():
         load = -(stiffness[free] @ extent)
         extent[free] = spsolve(stiffness[free][:, free].tocsc(), load)
-    # obtuse tets can leave the range by a little; the pressure must not be negative
+    # obtuse tets can slightly violate the range; the pressure must not be negative
     return Solid(points, tets, np.clip(extent, 0.0, 1.0))
 
 
 def refine_walls(points: Array, tets: Array, name: str = "field") -> tuple[Array, Array]:
-    """A mesh whose every tet has a vertex inside: splits what joins only surface vertices.
+    """Refine a mesh until every tet has an interior vertex.
 
-    First the inner edges with both ends on the surface, at their middle, the longest first; then
-    the tets that still have all four corners there, at their centre.
+    First split the interior edges with both ends on the surface at their midpoint, the longest
+    first; then split the tets that still have all corners on the surface at their centre.
     """
     points, tets = check_tets(points, tets, name)
     x, cells = points.tolist(), [tuple(t) for t in tets.tolist()]
@@ -74,7 +74,7 @@ def refine_walls(points: Array, tets: Array, name: str = "field") -> tuple[Array
     edges = np.unique(np.sort(tets[:, list(TET_EDGES)].reshape(-1, 2), axis=1), axis=0)
     inner = [e for e in map(tuple, edges.tolist()) if e not in outer and on.issuperset(e)]
     inner.sort(key=lambda e: (-np.sum((points[e[0]] - points[e[1]]) ** 2), e))
-    about: dict[int, set[int]] = {}  # the cells about each vertex
+    about: dict[int, set[int]] = {}  # the cells around each vertex
     for c, cell in enumerate(cells):
         for v in cell:
             about.setdefault(v, set()).add(c)
@@ -100,14 +100,14 @@ def refine_walls(points: Array, tets: Array, name: str = "field") -> tuple[Array
 
 
 def _depths(points: Array, tets: Array, name: str) -> Array:
-    """(n,) [m] distances to the surface, exactly 0 on it; each tet must reach inside."""
+    """(n,) [m] distances to the surface, exactly 0 on it; each tet must have an interior vertex."""
     skin = surface_triangles(tets)
     depth = closest_points(build_tree(points, skin), points, skin, points, np.inf)[2]
     depth[skin] = 0.0
     walls = int(np.sum(~(depth[tets] > 0.0).any(axis=1)))
     if walls:
         raise MeshError(
-            f"{name} has {walls} of {len(tets)} tets without a vertex inside, where there would be "
-            "no pressure: expected none; refine_walls(points, tets) adds such vertices"
+            f"{name} has {walls} of {len(tets)} tets without an interior vertex, and so "
+            "without pressure: expected none; refine_walls(points, tets) adds such vertices"
         )
     return depth

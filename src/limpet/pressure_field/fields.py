@@ -1,8 +1,8 @@
-"""Pressure fields of nominally rigid bodies (F III, VI-A): what a body brings to a contact.
+"""Pressure fields of nominally rigid bodies (F III, VI-A): the geometry of a body for contact.
 
 A body is compliant (PressureField: tetrahedra with a pressure at each vertex, zero on the surface),
-rigid (RigidSurface: the limit of an infinite pressure right under the surface), or a HalfSpace of
-either kind. All are in the body's frame and computed once.
+rigid (RigidSurface: the limit of an infinite pressure gradient), or a HalfSpace of either kind. All
+are in the frame of the body and computed once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from limpet.pressure_field.tree import Boxes, leaf_order, tet_boxes, triangle_bo
 
 Array = np.ndarray
 
-FLATTEST = 1e-12  # volume of a tet over the cube of its longest edge, below which it is flat
+MIN_VOLUME = 1e-12  # least volume of a tet over the cube of its longest edge
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class PressureField:
     """A compliant body: piecewise linear pressure on tetrahedra."""
 
     points: Array  # (n, 3) [m]
-    tets: Array  # (m, 4) int32, of positive volume, neighbours near each other
+    tets: Array  # (m, 4) int32, of positive volume, sorted for locality
     pressure: Array  # (n,) [Pa]
     modulus: float  # [Pa] pressure at extent 1
     gradient: Array  # (m, 3) [Pa/m]
-    smooth_gradient: Array  # (n, 3) [Pa/m] mean of the tets about a vertex, by volume
-    cells: Array  # (m, CELL) what the kernels read of a tet, in one row (see packed.py)
+    smooth_gradient: Array  # (n, 3) [Pa/m] mean over the tets of a vertex, weighted by volume
+    cells: Array  # (m, CELL) packed data of each tet (see packed.py)
     boxes: Boxes
 
 
@@ -45,13 +45,13 @@ class RigidSurface:
 
     points: Array  # (n, 3) [m]
     triangles: Array  # (m, 3) int32, outward
-    cells: Array  # (m, CELL) what the search reads of a triangle
+    cells: Array  # (m, CELL) packed data of each triangle, for the search
     boxes: Boxes
 
 
 @dataclass(frozen=True)
 class HalfSpace:
-    """All that lies below a plane: normal . x <= offset; compliant with p = stiffness * depth."""
+    """The half space normal . x <= offset; if compliant, p = stiffness * depth."""
 
     normal: Array  # (3,) unit, outward
     offset: float  # [m]
@@ -76,8 +76,8 @@ def pressure_field(
 ) -> PressureField:
     """The field of a solid (points, tets, extent): modulus [Pa] times the extent.
 
-    `mapping` sends extents to extents and is taken at the vertices, linear between them: a power
-    above 1 makes a body soft at first and hard at depth (F III-2), as finely as it has layers.
+    `mapping` maps extents to extents at the vertices, linear in between. A power above 1 makes a
+    body soft at first and stiff at depth (F III-2), with the resolution of its layers.
     """
     require_positive(f"{name} modulus", modulus, " Pa", "a rigid body is a RigidSurface")
     points, tets, extent = solid
@@ -93,7 +93,7 @@ def pressure_field(
         raise LimpetError(f"{name} extent: expected finite numbers of at least 0 at all vertices")
     if pressure.max() == 0.0:
         raise MeshError(
-            f"{name} has extent 0 at every vertex, so no pressure: expected vertices inside; "
+            f"{name} has extent 0 at every vertex, so no pressure: expected interior vertices; "
             "refine it (refine_walls)"
         )
     shape = shape_gradients(points, tets)
@@ -152,12 +152,12 @@ def half_space(
 
 
 def surface_triangles(tets: Array) -> Array:
-    """The outward faces (k, 3) int32 that no two tets share."""
+    """The outward boundary faces (k, 3) int32."""
     return outer_faces("tet4", {"tet4": tets})[0].astype(np.int32)
 
 
 def check_tets(points: Array, tets: Array, name: str) -> tuple[Array, Array]:
-    """The mesh as contiguous arrays, if each tet is of positive volume."""
+    """The mesh as contiguous arrays; an error if a tet has no positive volume."""
     points = np.ascontiguousarray(points, dtype=np.float64)
     tets = np.ascontiguousarray(tets, dtype=np.int32)
     if points.ndim != 2 or points.shape[1] != 3 or tets.ndim != 2 or tets.shape[1] != 4:
@@ -171,7 +171,7 @@ def check_tets(points: Array, tets: Array, name: str) -> tuple[Array, Array]:
         raise MeshError(f"{name} points: expected finite coordinates")
     volume, corners = tet_volumes(points, tets), points[tets]
     longest = np.ptp(corners, axis=1).max(axis=1)
-    bad = np.flatnonzero(volume <= FLATTEST * longest**3)
+    bad = np.flatnonzero(volume <= MIN_VOLUME * longest**3)
     if len(bad):
         raise MeshError(
             f"{name} tet {bad[0]} has volume {volume[bad[0]]:.3g} m^3, {len(bad)} such: expected "

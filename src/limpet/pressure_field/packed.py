@@ -1,4 +1,4 @@
-"""What the kernels read of a tetrahedron, in one row of numbers: near in memory, one argument."""
+"""The data of a tetrahedron for kernels, packed in one row: contiguous, and one argument."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 Array = np.ndarray
 
-# Columns of a cell's row: the pressure as slope . x + constant, the size of the terms of that sum,
-# for round-off, the pressures at the corners, the faces (outward unit normal, offset; face k is
+# Columns of a row: the pressure as slope . x + constant, the size of the terms of that sum (for
+# round-off), the pressures at the corners, the faces (outward unit normal, offset; face k is
 # opposite to corner k), and the corners.
 SLOPE, CONSTANT, SCALE, PRESSURES, FACES, CORNERS, CELL = 0, 3, 4, 5, 9, 25, 37
 
@@ -44,7 +44,7 @@ def pack_half_space(normal: Array, offset: float, stiffness: float, thickness: f
 def pack_triangles(points: Array, triangles: Array) -> Array:
     """(m, CELL) triangles of a rigid body as flat cells: both sides and two edges as faces.
 
-    For the search only: the pressure is not a number, which no comparison rules out.
+    For the search only: the pressure is NaN, which no comparison excludes.
     """
     a, b, c = (points[triangles[:, k]] for k in range(3))
     cells = np.zeros((len(triangles), CELL))

@@ -1,9 +1,9 @@
-"""The kernels behind contact_surface: from pairs of cells to polygons, phase by phase.
+"""Kernels of contact_surface: from pairs of cells to polygons, in phases.
 
-One body, the host, stays in its own frame; the other, the probe, is brought there. Every phase goes
-over all pairs at once: slice the probe's tets by the planes of equal pressure (or take a rigid
-probe's triangles), clip to the host's tets, measure and hand over in the world's frame. Kernels
-are not called for single polygons: handing arrays to a function costs as much as the work in it.
+One body, the host, stays in its frame; the other, the probe, is transformed to it. Every phase
+processes all pairs: slice the tets of the probe by the planes of equal pressure (or take the
+triangles of a rigid probe), clip to the tets of the host, compute the results in the world frame.
+Kernels are not called for single polygons: passing arrays costs as much as the work.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, PRESSURES, SC
 Array = np.ndarray
 Found = tuple[Array, Array, Array, Array]
 
-# Pressures that differ by less than this share of the terms they are summed from are equal. Equal
-# over a volume, or on a face, the probe's counts as the higher: the tie is broken the same way
-# everywhere, so that the surface stays closed and the energy is kept.
+# Relative tolerance, by the size of the summed terms, for equal pressures. If they are equal over
+# a volume or on a face, the pressure of the probe counts as the higher one. This consistent
+# tie-breaking keeps the surface closed and conserves energy.
 EQUAL = 1e-13
-# A polygon is left out when its area is below this share of the sum of its squared edges. Its
-# force is below round-off, and its centroid would be a division of noise by noise.
+# A polygon is skipped if its area is below this fraction of the sum of its squared edges: its force
+# is below round-off, and its centroid is not defined numerically.
 SLIVER = 1e-13
-MOST = 8  # corners of a polygon: four of a slice, one more for each face that clips it
+MAX_CORNERS = 8  # corners of a polygon: four of a slice, one more for each face that clips it
 
 # Columns of a polygon's row: normal times area, centroid, pressure there, gradients of both.
 AREA, CENTROID, PRESSURE, OF_PROBE, OF_HOST, ROW = 0, 3, 6, 7, 10, 13
 
 
 class Batch(NamedTuple):
-    """Polygons under way, in the host's frame."""
+    """Intermediate polygons, in the frame of the host."""
 
     pairs: Array  # (k, 2) int32, cell of the host and of the probe
-    corners: Array  # (k, MOST, 3) [m] in cyclic order, either sense
-    sides: Array  # (k,) int32, corners there are; below 3 it is gone
+    corners: Array  # (k, MAX_CORNERS, 3) [m] in cyclic order, of either orientation
+    sides: Array  # (k,) int32, number of corners; below 3: none
     normal: Array  # (k, 3) unit, from host to probe
 
 
@@ -54,7 +54,7 @@ def relative(rh: Array, th: Array, rp: Array, tp: Array) -> tuple[Array, Array]:
 
 @njit(cache=True, error_model="numpy")
 def moved(x: Array, r: Array, t: Array) -> Array:
-    """Points x (n, 3) turned by r, then shifted by t."""
+    """Points x (n, 3) rotated by r, then translated by t."""
     out = np.empty_like(x)
     for i in range(len(x)):
         for k in range(3):
@@ -64,9 +64,9 @@ def moved(x: Array, r: Array, t: Array) -> Array:
 
 @njit(cache=True, error_model="numpy", inline="always")
 def _cut(h: Array, tet: Array, up: Array, down: Array, corners: Array, k: int) -> int:
-    """Cut a tet (4, 3) where a height h (4,), linear in it, is 0: fills corners[k], tells how many.
+    """Cut a tet (4, 3) where the linear function h (4,) is 0; fills corners[k], returns the count.
 
-    A corner with h = 0 counts as above. up, down: (4,) int32, room to work in.
+    A corner with h = 0 counts as above. up, down: (4,) int32, scratch.
     """
     above, below = 0, 0
     for c in range(4):
@@ -80,7 +80,7 @@ def _cut(h: Array, tet: Array, up: Array, down: Array, corners: Array, k: int) -
     if above > 0 and below > 0:
         n = 4 if above == 2 else 3
     for e in range(n):
-        # round the slice: each corner shares a face with the next
+        # around the slice: each corner shares a face with the next
         if above == 2:
             a, b = up[e >> 1], down[((e + 1) >> 1) & 1]
         else:
@@ -97,10 +97,10 @@ def equal_pressure_slices(
 ) -> Batch:
     """The probe's tets, with vertices x (n, 3) in the host's frame, cut where pressures are equal.
 
-    h is how much the probe's pressure is above the host's, which is linear (F X-B).
+    h is the pressure of the probe minus that of the host, which is linear (F X-B).
     """
     room = len(pairs)
-    kept, corners = np.empty((room, 2), np.int32), np.empty((room, MOST, 3))
+    kept, corners = np.empty((room, 2), np.int32), np.empty((room, MAX_CORNERS, 3))
     sides, normal = np.empty(room, np.int32), np.empty((room, 3))
     h, tet = np.empty(4), np.empty((4, 3))
     up, down = np.empty(4, np.int32), np.empty(4, np.int32)
@@ -134,7 +134,7 @@ def equal_pressure_slices(
 def rigid_triangles(pairs: Array, triangles: Array, x: Array) -> Batch:
     """The triangles of a rigid probe, with vertices x (n, 3) in the host's frame."""
     k = len(pairs)
-    corners, normal = np.empty((k, MOST, 3)), np.empty((k, 3))
+    corners, normal = np.empty((k, MAX_CORNERS, 3)), np.empty((k, 3))
     for pair in range(k):
         t = pairs[pair, 1]
         for c in range(3):
@@ -154,7 +154,7 @@ def rigid_triangles(pairs: Array, triangles: Array, x: Array) -> Batch:
 def plane_slices(pairs: Array, cells_h: Array, nx: float, ny: float, nz: float, d: float) -> Batch:
     """The host's tets cut by the surface (nx, ny, nz) . x = d of a rigid half space."""
     room = len(pairs)
-    kept, corners = np.empty((room, 2), np.int32), np.empty((room, MOST, 3))
+    kept, corners = np.empty((room, 2), np.int32), np.empty((room, MAX_CORNERS, 3))
     sides, normal = np.empty(room, np.int32), np.empty((room, 3))
     h, tet = np.empty(4), np.empty((4, 3))
     up, down = np.empty(4, np.int32), np.empty(4, np.int32)
@@ -178,13 +178,13 @@ def plane_slices(pairs: Array, cells_h: Array, nx: float, ny: float, nz: float, 
 def clip_to_host(batch: Batch, cells_h: Array, touch: float) -> None:
     """Clip each polygon to its host's tet (Sutherland and Hodgman), in place.
 
-    A polygon within `touch` [m] of the plane of a face would be found in both tets that share it,
-    or in none, as round-off will have it. It is given to the tet on the side that the normal comes
-    from: once wherever the surface passes a face, as if it stood a little before it.
+    A polygon within `touch` [m] of the plane of a face could be found in both tets that share it,
+    or in none, because of round-off. It is assigned to the tet on the side that the normal comes
+    from, so it is counted once.
     """
     pairs, corners, sides, normal = batch
-    s = np.empty(2 * MOST)
-    spare = np.empty((2 * MOST, 3))
+    s = np.empty(2 * MAX_CORNERS)
+    spare = np.empty((2 * MAX_CORNERS, 3))
     for k in range(len(sides)):
         i, n = pairs[k, 0], sides[k]
         for f in range(FACES, FACES + 16, 4):
@@ -212,7 +212,7 @@ def clip_to_host(batch: Batch, cells_h: Array, touch: float) -> None:
                             spare[m, axis] = corners[k, c, axis]
                         m += 1
                     before = c
-                n = min(m, MOST)  # a convex polygon never has more
+                n = min(m, MAX_CORNERS)  # the largest number for a convex polygon
                 for c in range(n):
                     for axis in range(3):
                         corners[k, c, axis] = spare[c, axis]
@@ -223,7 +223,7 @@ def clip_to_host(batch: Batch, cells_h: Array, touch: float) -> None:
 def measured(
     batch: Batch, cells_h: Array, cells_p: Array, rp: Array, rh: Array, th: Array, swapped: bool
 ) -> Found:
-    """Area, centroid, pressure and gradients of what is left, in the world's frame.
+    """Area, centroid, pressure and gradients of the clipped polygons, in the world frame.
 
     rh, th is the pose of the host, rp the rotation of the probe; a rigid probe has no cells.
     `swapped`: the host is body a, so the normal, from b to a, is from probe to host.
@@ -241,7 +241,7 @@ def measured(
         n = sides[b]
         if n < 3:
             continue
-        # a fan about the first corner; all differences are from there
+        # a fan from the first corner; differences are relative to it
         mx, my, mz = normal[b, 0], normal[b, 1], normal[b, 2]
         x0, y0, z0 = corners[b, 0, 0], corners[b, 0, 1], corners[b, 0, 2]
         area, cx, cy, cz = 0.0, 0.0, 0.0, 0.0

@@ -1,8 +1,8 @@
 """Tetrahedra and penetration extents of simple solids (F VI-A1).
 
-Each mesh has vertices on the solid's surface, where the extent is 0, and on its medial axis, so
+Each mesh has vertices on the surface, where the extent is 0, and on the medial axis, so
 that the distance to the surface is linear in every tetrahedron. The extent is that distance over
-the largest one. All are centred at the origin; round ones have vertices on the true surface.
+the largest distance. All are centred at the origin; round ones have vertices on the exact surface.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from limpet.meshing.tetrahedra import tet_volumes
 
 Array = np.ndarray
 
-FLAT = 1e-12  # of the mean volume: a tetrahedron below it came from merged vertices
+FLAT = 1e-12  # of the mean volume: smaller tetrahedra come from merged vertices
 GOLDEN = (1.0 + np.sqrt(5.0)) / 2.0
 
 
@@ -58,7 +58,7 @@ def box(length: float, width: float, height: float) -> Solid:
 
 
 def cylinder(radius: float, length: float, edge: float) -> Solid:
-    """A cylinder about z, its mantle in facets of about `edge` [m]; a disc if it is short."""
+    """A cylinder (or disc) along z, with facets of about `edge` [m]."""
     require_positive("cylinder radius", radius, " m")
     require_positive("cylinder length", length, " m")
     sides = _sides("cylinder", radius, edge)
@@ -81,7 +81,7 @@ def cylinder(radius: float, length: float, edge: float) -> Solid:
 
 
 def capsule(radius: float, length: float, edge: float) -> Solid:
-    """A cylinder about z of `length` [m] between two half balls, in facets of about `edge` [m]."""
+    """A cylinder along z of `length` [m] between half balls, with facets of about `edge` [m]."""
     require_positive("capsule radius", radius, " m")
     require_positive("capsule length", length, " m")
     sides = _sides("capsule", radius, edge)
@@ -113,7 +113,7 @@ def capsule(radius: float, length: float, edge: float) -> Solid:
 
 
 def icosphere(rounds: int) -> tuple[Array, Array]:
-    """Unit vectors (n, 3), outward triangles: an icosahedron with edges halved `rounds` times."""
+    """Unit vectors (n, 3) and outward triangles: an icosahedron subdivided `rounds` times."""
     g = GOLDEN
     corners = [(0, s, t * g) for s in (-1, 1) for t in (-1, 1)]
     x = np.array([np.roll(c, k) for k in range(3) for c in corners], dtype=float)
@@ -144,7 +144,7 @@ def icosphere(rounds: int) -> tuple[Array, Array]:
 
 
 def _rounds(name: str, radius: float, edge: float) -> int:
-    """How often to halve the icosahedron's edges."""
+    """Number of subdivisions of the icosahedron."""
     require_positive(f"{name} edge", edge, " m")
     rounds = max(0, round(np.log2(1.0515 * radius / edge)))
     if rounds > 7:
@@ -164,13 +164,13 @@ def _ring(radius: float, height: float, sides: int) -> Array:
 
 
 def _merged(points: Array) -> tuple[Array, Array]:
-    """The distinct points, and the number of each given one among them."""
+    """The distinct points, and the index of each given point among them."""
     distinct, index = np.unique(points + 0.0, axis=0, return_inverse=True)
     return distinct, index.reshape(-1)
 
 
 def _mantle(ring: Array) -> list[tuple[int, ...]]:
-    """Tets between the outer and inner rings (depth, end, side) of a round mantle."""
+    """Tets between the outer and inner rings (depth, end, side) of a cylindrical surface."""
     tets: list[tuple[int, ...]] = []
     for k in range(ring.shape[2]):
         tets += _cube_tets(np.moveaxis(ring[:, :, [k, (k + 1) % ring.shape[2]]], 0, -1))
@@ -178,10 +178,10 @@ def _mantle(ring: Array) -> list[tuple[int, ...]]:
 
 
 def _cube_tets(corner: Array) -> list[tuple[int, ...]]:
-    """Six tets of a cube of vertex numbers (2, 2, 2), round its main diagonal.
+    """Six tets of a cube of vertex numbers (2, 2, 2), around its main diagonal.
 
-    The diagonal of each face goes from its lower to its upper corner, so that neighbours agree
-    whose shared axes point the same way.
+    The diagonal of each face goes from its lower to its upper corner, so that neighbours with the
+    same axes match.
     """
     tets = []
     for order in permutations(range(3)):
@@ -201,7 +201,7 @@ def _prism_tets(corner: Array) -> list[tuple[int, ...]]:
 
 
 def _solid(points: Array, tets: Array, extent: Array) -> Solid:
-    """Without the tets that merged vertices flattened, and all of positive volume."""
+    """Remove the tets that were flattened by merged vertices; orient the others."""
     volume = tet_volumes(points, tets)
     tets = np.where((volume < 0.0)[:, None], tets[:, [1, 0, 2, 3]], tets)
     solid = np.abs(volume) > FLAT * np.abs(volume).mean()

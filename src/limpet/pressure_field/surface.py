@@ -1,6 +1,6 @@
 """The contact surface of two bodies: where their pressures are equal (F III-3, VI-B, algorithm 1).
 
-What each kind of pair takes is put together here; polygons.py has the phases.
+This module combines the phases in polygons.py for each kind of pair.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from limpet.pressure_field.tree import Boxes, near_pairs, near_plane
 Array = np.ndarray
 Pose = tuple[Array, Array]  # rotation (3, 3) and translation (3,) [m], from body to world
 
-TOUCH = 1e-12  # distance from a plane over the body's size, below which a polygon lies in it
+TOUCH = 1e-12  # of the size of a body: a polygon within this distance lies in a plane
 
 
 @dataclass(frozen=True)
 class ContactSurface:
-    """Convex polygons in the world's frame. Normals point from body b to body a."""
+    """Convex polygons in the world frame. Normals point from body b to body a."""
 
     area: Array  # (k, 3) [m^2] normal times area
     centroid: Array  # (k, 3) [m]
-    pressure: Array  # (k,) [Pa] at the centroid, which is also the mean
+    pressure: Array  # (k,) [Pa] at the centroid, equal to the mean
     gradient_a: Array  # (k, 3) [Pa/m] of body a's pressure; 0 if a is rigid
-    gradient_b: Array  # (k, 3) [Pa/m] of body b's
+    gradient_b: Array  # (k, 3) [Pa/m] of body b's pressure; 0 if b is rigid
     cells: Array  # (k, 2) int32, tet (triangle if rigid, -1 for a half space) of a and of b
-    start: Array  # (k + 1,) int32, polygon i has the corners start[i] to start[i + 1]
+    start: Array  # (k + 1,) int32, polygon i has the corners start[i]:start[i + 1]
     corners: Array  # (v, 3) [m] counter-clockwise about the normal
     corner_pressure: Array  # (v,) [Pa]
 
@@ -54,7 +54,7 @@ class ContactSurface:
         return len(self.pressure)
 
     def triangles(self) -> tuple[Array, Array, Array]:
-        """Points (v + k, 3), their pressure, and triangles (v, 3): fans about the centroids."""
+        """Points (v + k, 3), their pressure, and triangles (v, 3): fans from the centroids."""
         v, k = len(self.corners), len(self)
         owner = np.repeat(np.arange(k), np.diff(self.start))
         after = np.arange(1, v + 1)
@@ -89,7 +89,7 @@ def contact_surface(
         raise LimpetError(
             "both bodies are half spaces: expected at most one, the other of finite size"
         )
-    # Which body is host does not change the surface, but the tree of the larger is left as it is.
+    # The choice of the host does not change the surface; the tree of the larger body is not moved.
     swapped = _rank(a) > _rank(b)
     host, probe = (a, b) if swapped else (b, a)
     poses = (*pose_a, *pose_b) if swapped else (*pose_b, *pose_a)
@@ -148,7 +148,7 @@ def is_compliant(body: FieldGeometry) -> bool:
 
 
 def _rank(body: FieldGeometry) -> float:
-    """The higher is host: compliant half spaces, then tets by number; never what is rigid."""
+    """The body with the higher rank is the host: compliant half space, then number of tets."""
     if isinstance(body, PressureField):
         return float(len(body.tets))
     return np.inf if is_compliant(body) else 0.0
@@ -224,7 +224,7 @@ def field_on_plane(
 
 @njit(cache=True)
 def _below(boxes_p: Boxes, normal: Array, offset: float, r: Array, t: Array) -> Array:
-    """Pairs (k, 2) of the one cell of a half space and those of the probe that reach into it."""
+    """Pairs (k, 2) of the cell of a half space and the cells of the probe that reach into it."""
     n = normal @ r  # in the probe's frame
     cells = near_plane(boxes_p, n[0], n[1], n[2], offset - normal @ t, False)
     pairs = np.zeros((len(cells), 2), np.int32)
@@ -234,12 +234,12 @@ def _below(boxes_p: Boxes, normal: Array, offset: float, r: Array, t: Array) -> 
 
 @njit(cache=True)
 def _without_cell(found: Found, second: bool) -> Found:
-    """A half space has no cells to name."""
+    """Set the cell index of a half space to -1."""
     found[1][:, 1 if second else 0] = -1
     return found
 
 
 @njit(cache=True)
 def _size(boxes: Boxes) -> float:
-    """[m] of a body."""
+    """[m] size of a body."""
     return boxes.boxes[0, 0, 3] + boxes.boxes[0, 0, 4] + boxes.boxes[0, 0, 5]

@@ -1,10 +1,9 @@
-"""A tree of boxes over the cells of a body that only moves as a whole, and pairs of cells near
-each other in two bodies.
+"""Bounding volume hierarchy over the cells of a rigid body, and near pairs of cells of two bodies.
 
-A box also bounds the pressure in it: cells whose pressures have nothing in common never meet on an
-equal-pressure surface. And there are several sets of boxes, each about the parts of the cells with
-pressures up to a limit: in a shallow contact, where pressures are low, only the outermost parts of
-long cells count, and most pairs of cells are never looked at.
+A box also bounds the pressure in it: cells without a common pressure have no contact surface.
+There are several sets of boxes, each around the parts of the cells with pressures up to a limit: in
+a shallow contact, where pressures are low, only the outer parts of long cells count, and most pairs
+of cells are skipped.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, SLOPE
 
 Array = np.ndarray
 
-LEVELS = 7  # sets of boxes; each limit is half the one before, the first is none
-PAD = 4e-12  # of the body's size, on every box: what lies in a plane of another touches it
-NOWHERE = -1e300  # half side of a box about nothing: apart from every other
+LEVELS = 7  # sets of boxes; each limit is half of the one before, the first is infinite
+PAD = 4e-12  # of the size of the body, added to every box, so that boxes in contact overlap
+EMPTY = -1e300  # half side of an empty box, which is separated from all others
 
 
 class Boxes(NamedTuple):
-    """Depth first: the first child of node i is node i + 1. Leaves hold one cell."""
+    """Nodes in depth-first order: the first child of node i is node i + 1. A leaf has one cell."""
 
     boxes: Array  # (l, 2 m - 1, 8) centre, half sides [m], least and greatest pressure [Pa]
     links: Array  # (2 m - 1, 2) int32: second child, or -1 in a leaf; cell of a leaf, else size
-    limits: Array  # (l,) [Pa] up to which pressure set l counts, falling
-    steepest: float  # [Pa/m] the pressure is at most this times the depth; inf if rigid
+    limits: Array  # (l,) [Pa] pressure limit of each set, decreasing
+    steepest: float  # [Pa/m] largest pressure over depth; inf if rigid
 
 
 def leaf_order(lower: Array, upper: Array) -> Array:
@@ -60,7 +59,7 @@ def tet_boxes(corners: Array, pressure: Array, steepest: float) -> Boxes:
 
 
 def triangle_boxes(corners: Array) -> Boxes:
-    """Over triangles (m, 3, 3) [m] of a rigid body, whose pressure may be any."""
+    """Over triangles (m, 3, 3) [m] of a rigid body, which has no pressure bounds."""
     pad = PAD * np.ptp(corners.reshape(-1, 3), axis=0).sum()
     lower, upper = corners.min(axis=1)[None] - pad, corners.max(axis=1)[None] + pad
     any_pressure = np.full(len(corners), np.inf)
@@ -94,19 +93,19 @@ def _fill(links: Array, lower: Array, upper: Array, least: Array, greatest: Arra
             for k in range(3):
                 empty = low[i, k] > high[i, k]
                 boxes[level, i, k] = 0.0 if empty else 0.5 * (low[i, k] + high[i, k])
-                boxes[level, i, 3 + k] = NOWHERE if empty else 0.5 * (high[i, k] - low[i, k])
+                boxes[level, i, 3 + k] = EMPTY if empty else 0.5 * (high[i, k] - low[i, k])
             boxes[level, i, 6], boxes[level, i, 7] = low[i, 3], high[i, 3]
     return boxes
 
 
 @njit(cache=True, error_model="numpy")
 def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array) -> float:
-    """[Pa] No contact of the two bodies has a higher pressure; negative if they are apart.
+    """[Pa] Upper bound of the contact pressure of two bodies; negative if they are separated.
 
     Along an axis on which the bodies' boxes overlap by w, a point in both is at most w - b inside
     the one and b inside the other, so p <= G (w - b) and p <= G' b with their steepest gradients,
-    which are taken as infinite where a body has pressure on its surface. Nor is it above the
-    greatest pressure of either body.
+    which are infinite if a body has pressure on its surface. The greatest pressure of either body
+    is another bound.
     """
     width = np.inf
     for k in range(6):
@@ -131,7 +130,7 @@ def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array) -> float:
 
 @njit(cache=True, error_model="numpy")
 def _level(limits: Array, pressure: float) -> int:
-    """The last set of boxes that counts all pressures up to this one, with room for round-off."""
+    """The last set of boxes with a limit above this pressure, with a margin for round-off."""
     level = 0
     while level + 1 < len(limits) and limits[level + 1] > 1.000001 * pressure:
         level += 1
@@ -140,7 +139,7 @@ def _level(limits: Array, pressure: float) -> int:
 
 @njit(cache=True, error_model="numpy")
 def _moved(boxes: Array, r: Array, a: Array, t: Array) -> Array:
-    """Boxes (n, 8) of the probe, turned, in boxes along the host's axes: centre, half sides."""
+    """Axis-aligned boxes in the frame of the host around the boxes (n, 8) of the probe."""
     out = np.empty((len(boxes), 6))
     for j in range(len(boxes)):
         for k in range(3):
@@ -151,7 +150,7 @@ def _moved(boxes: Array, r: Array, a: Array, t: Array) -> Array:
 
 @njit(cache=True, error_model="numpy")
 def _moved_planes(cells: Array, r: Array, t: Array) -> Array:
-    """Faces and pressure (m, CORNERS) of the probe's cells, in the host's frame."""
+    """Faces and pressure (m, CORNERS) of the cells of the probe, in the frame of the host."""
     out = np.empty((len(cells), CORNERS))
     for j in range(len(cells)):
         for at in (SLOPE, FACES, FACES + 4, FACES + 8, FACES + 12):
@@ -171,11 +170,11 @@ def near_pairs(
 ) -> Array:
     """Pairs (k, 2) int32 of a cell of the host and one of the probe that may share a pressure.
 
-    r (3, 3), t (3,) [m] take the probe's frame to the host's.
+    r (3, 3), t (3,) [m] transform from the frame of the probe to that of the host.
     """
     if len(cells_p) <= len(cells_h):
         return _search(host, cells_h, probe, cells_p, r, t)
-    # all of one body is moved: better the smaller
+    # one body is transformed completely: the smaller one
     back = r.T.copy()
     pairs = _search(probe, cells_p, host, cells_h, back, -(back @ t))
     for k in range(len(pairs)):
@@ -184,11 +183,11 @@ def near_pairs(
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def _parted(
+def _separated(
     cells: Array, c: int, x: float, y: float, z: float, hx: float, hy: float, hz: float,
     least: float, greatest: float,
 ) -> bool:  # fmt: skip
-    """Whether a cell and a box share no pressure, or lie on two sides of a face of the cell.
+    """Whether a cell and a box have no common pressure, or a face of the cell separates them.
 
     The box has its centre at x, y, z, half sides hx, hy, hz, and these pressures [Pa].
     """
@@ -208,10 +207,10 @@ def _parted(
 def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array) -> Array:
     """Both trees at once, from the roots down.
 
-    Two nodes are parted by a face of their boxes. A cell and a node are parted as well by a face of
-    the cell, and by their pressures: the cell's, linear over the node's box, may be all above or
-    all below the node's own. All is scalars: to hand arrays to a function that is not inlined, or
-    to take a row, costs more than the test.
+    Two nodes are separated by a face of their boxes. A cell and a node are also separated by a face
+    of the cell, or by pressure: that of the cell, linear over the box of the node, may be entirely
+    above or below that of the node. The code uses scalars: passing arrays to a function that is not
+    inlined, or taking a row, costs more than the test.
     """
     highest = highest_pressure(host, probe, r, t)
     pairs = np.empty((256, 2), np.int32)
@@ -233,7 +232,7 @@ def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array,
     while waiting > 0:
         waiting -= 1
         i, j = stack[waiting, 0], stack[waiting, 1]
-        # One branch for three axes: which of them parts two boxes cannot be foreseen.
+        # One branch for three axes, because the separating axis is unpredictable.
         mx, my, mz = moved[j, 0], moved[j, 1], moved[j, 2]
         cx, cy, cz = bh[i, 0], bh[i, 1], bh[i, 2]
         hx, hy, hz = bh[i, 3], bh[i, 4], bh[i, 5]
@@ -250,10 +249,12 @@ def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array,
             continue
         second_h, second_p = lh[i, 0], lp[j, 0]
         # a cell of the probe against a box of the host, then the other way round
-        if second_p < 0 and _parted(planes, lp[j, 1], cx, cy, cz, hx, hy, hz, bh[i, 6], bh[i, 7]):
+        if second_p < 0 and _separated(
+            planes, lp[j, 1], cx, cy, cz, hx, hy, hz, bh[i, 6], bh[i, 7]
+        ):
             continue
         if second_h < 0:
-            if _parted(cells_h, lh[i, 1], mx, my, mz, ex, ey, ez, bp[j, 6], bp[j, 7]):
+            if _separated(cells_h, lh[i, 1], mx, my, mz, ex, ey, ez, bp[j, 6], bp[j, 7]):
                 continue
             if second_p < 0:
                 if found == len(pairs):

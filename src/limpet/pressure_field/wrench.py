@@ -1,6 +1,6 @@
 """Force and moment of a contact surface (F V, VI-B3): pressure, dissipation, friction.
 
-The integrals are taken over fans of triangles, exact to degree 2: so moments of a linear pressure
+The integrals are computed over fans of triangles, exact to degree 2: moments of a linear pressure
 are exact.
 """
 
@@ -21,11 +21,11 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class FrictionModel:
-    """What acts on a contact surface besides its pressure."""
+    """Friction and dissipation on a contact surface."""
 
     friction: float = 0.0  # Coulomb's mu
-    slip_speed: float = 1e-3  # [m/s] where friction is at 71 % of mu: v / sqrt(v^2 + slip_speed^2)
-    dissipation: float = 0.0  # [s] F's chi: pressure rises by chi times the rate of the extent
+    slip_speed: float = 1e-3  # [m/s] regularisation: v / sqrt(v^2 + slip_speed^2), 71 % of mu
+    dissipation: float = 0.0  # [s] F's chi: relative increase of pressure per rate of the extent
 
     def __post_init__(self) -> None:
         for name in ("friction", "dissipation"):
@@ -39,17 +39,17 @@ FRICTIONLESS = FrictionModel()
 
 @dataclass(frozen=True)
 class Wrench:
-    """On body a; body b feels the opposite."""
+    """Force and moment on body a; those on body b are opposite."""
 
     force: Array  # (3,) [N]
-    moment: Array  # (3,) [N m] about the point that was asked for
+    moment: Array  # (3,) [N m] about the given point
 
 
 def wrench(
     surface: ContactSurface,
     about: Array,  # (3,) [m]
-    velocity: Array | None = None,  # (3,) [m/s] of a's matter at `about`, relative to b's
-    spin: Array | None = None,  # (3,) [rad/s] of a relative to b
+    velocity: Array | None = None,  # (3,) [m/s] of a relative to b, at `about`
+    spin: Array | None = None,  # (3,) [rad/s] angular velocity of a relative to b
     law: FrictionModel = FRICTIONLESS,
     softness: float = 0.0,  # [1/Pa] sum of 1/modulus of both bodies; needed for dissipation
 ) -> Wrench:
@@ -65,7 +65,7 @@ def wrench(
 
 
 def softness(a: FieldGeometry, b: FieldGeometry) -> float:
-    """[1/Pa] sum of 1/modulus; a rigid body adds nothing."""
+    """[1/Pa] sum of 1/modulus; 0 for a rigid body."""
     return sum(0.0 if isinstance(body, RigidSurface) else 1.0 / body.modulus for body in (a, b))
 
 
@@ -75,8 +75,8 @@ def area(surface: ContactSurface) -> tuple[float, float]:
     return float(size.sum()), float(size[surface.pressure > 0.0].sum())
 
 
-def share_of_depth(surface: ContactSurface, a: FieldGeometry, b: FieldGeometry) -> float:
-    """The highest pressure over the least modulus: at 1 the overlap is as deep as a field goes."""
+def relative_depth(surface: ContactSurface, a: FieldGeometry, b: FieldGeometry) -> float:
+    """The highest pressure over the least modulus: 1 is the full depth of the field."""
     moduli = [body.modulus for body in (a, b) if not isinstance(body, RigidSurface)]
     highest = float(surface.corner_pressure.max()) if len(surface) else 0.0
     return highest / min(moduli)
@@ -85,8 +85,8 @@ def share_of_depth(surface: ContactSurface, a: FieldGeometry, b: FieldGeometry) 
 def check_depth(
     surface: ContactSurface, a: FieldGeometry, b: FieldGeometry, names: str = "bodies"
 ) -> None:
-    """Refuse an overlap that has reached the end of a field, where it no longer pushes back."""
-    share = share_of_depth(surface, a, b)
+    """Raise an error if the overlap is deeper than a field, where the force no longer grows."""
+    share = relative_depth(surface, a, b)
     if share > 1.0 - 1e-9:
         raise LimpetError(
             f"{names} overlap deeper than their pressure field: pressure reached {share:.0%} of "
@@ -97,7 +97,7 @@ def check_depth(
 def with_smooth_gradients(
     surface: ContactSurface, a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose
 ) -> ContactSurface:
-    """The surface with F's smoothed gradients, continuous within a body, for its dissipation."""
+    """The surface with F's smoothed gradients, continuous within a body, for the dissipation."""
     return replace(
         surface,
         gradient_a=_smooth(surface.gradient_a, surface, 0, a, pose_a),
@@ -108,7 +108,7 @@ def with_smooth_gradients(
 def _smooth(
     gradient: Array, surface: ContactSurface, side: int, body: FieldGeometry, pose: Pose
 ) -> Array:
-    """(k, 3) [Pa/m] at the centroids, between the vertices of each tet."""
+    """(k, 3) [Pa/m] at the centroids, interpolated from the vertices of each tet."""
     if isinstance(body, HalfSpace | RigidSurface) or not len(surface):
         return gradient
     assert isinstance(body, PressureField)
@@ -123,10 +123,10 @@ def _smooth(
 
 @njit(cache=True)
 def rise_of_pressure(n: Array, ga: Array, gb: Array) -> float:
-    """[Pa/m] of pressure for each metre of approach along unit n: both gradients in series.
+    """[Pa/m] increase of pressure per approach along unit n: both gradients in series.
 
-    As the bodies approach, the surface moves so that both pressures rise alike. A gradient of
-    nothing stands for a rigid body, which leaves it all to the other.
+    When the bodies approach, the surface moves such that both pressures stay equal. A zero gradient
+    means a rigid body; then the gradient of the other body counts.
     """
     a = n[0] * ga[0] + n[1] * ga[1] + n[2] * ga[2]
     b = -(n[0] * gb[0] + n[1] * gb[1] + n[2] * gb[2])
@@ -163,7 +163,7 @@ def _integrate(
                 u[1] = v[1] + w[2] * x[0] - w[0] * x[2]
                 u[2] = v[2] + w[0] * x[1] - w[1] * x[0]
                 un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
-                # Hunt and Crossley (F eq 2-3): chi times the rate of the extent; never a pull
+                # Hunt and Crossley (F eq 2-3): chi times the rate of the extent; never attractive
                 p = max(p * (1.0 - damping * rise * un), 0.0)
                 slip2 = 0.0
                 for c in range(3):

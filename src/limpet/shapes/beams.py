@@ -1,6 +1,6 @@
-"""Solids cut from a grid of bricks, six tetrahedra each: spine, hinge, cantilever.
+"""Solids from a grid of bricks with six tetrahedra each: spine, hinge, cantilever.
 
-Defaults come close to the counts of M table 1. Metres, z up. `order` 1 makes tet4, 2 tet10 cells.
+The defaults give about the node counts of M table 1. Metres, z up.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from limpet.meshing.tetrahedra import solid
 
 
 def spine(
-    length: float = 0.19,  # [m]
-    width: float = 0.05,  # [m]
-    height: float = 0.03,  # [m]
-    vertebrae: int = 7,
-    order: int = 2,  # 1: tet4, 2: tet10 cells
+    length: float = 0.19,  # [m] along x
+    width: float = 0.05,  # [m] along y
+    height: float = 0.03,  # [m] along z
+    vertebrae: int = 7,  # number of vertebrae
+    order: int = 2,  # 1: tet4 cells, 2: tet10 cells
 ) -> SoftShape:
-    """M's soft robot: a slender backbone along x with vertebrae across; regions left and right.
+    """M's soft robot: a backbone along x with transverse vertebrae; regions left and right.
 
-    The large one; 9.5 x 2.5 x 1.5 cm is the small one.
+    The defaults are the large one; the small one is 9.5 x 2.5 x 1.5 cm.
     """
     if vertebrae < 2:
         raise LimpetError(f"spine vertebrae = {vertebrae}: expected 2 or more")
     filled = np.zeros((4 * vertebrae - 2, 6, 3), dtype=bool)
-    filled[np.arange(len(filled)) % 4 < 2] = True  # two bricks of vertebra, two of backbone alone
+    filled[np.arange(len(filled)) % 4 < 2] = True  # two bricks with a vertebra, two without
     filled[:, 2:4, :2] = True
     lines = _lines("spine", (length, width, height), filled.shape)
     return _brick_solid(filled, lines, "spine", order)
 
 
 def hinge(
-    length: float = 0.082,  # [m]
-    width: float = 0.06,  # [m]
-    height: float = 0.01,  # [m]
+    length: float = 0.082,  # [m] along x
+    width: float = 0.06,  # [m] along y
+    height: float = 0.01,  # [m] along z
     flexure: tuple[float, float] = (0.022, 0.002),  # [m] length, thickness
-    order: int = 2,  # 1: tet4, 2: tet10 cells
+    order: int = 2,  # 1: tet4 cells, 2: tet10 cells
 ) -> SoftShape:
-    """Two plates joined by a flexure at the bottom; regions left, right."""
+    """Two plates connected by a flexure at the bottom; regions left and right."""
     filled = np.ones((23, 12, 2), dtype=bool)
     filled[6:17, :, 1] = False
     _, y, _ = _lines("hinge", (length, width, height), filled.shape)
@@ -65,16 +65,16 @@ def hinge(
 
 
 def cantilever(
-    length: float = 0.1,  # [m]
-    width: float = 0.01,  # [m]
-    height: float = 0.01,  # [m]
+    length: float = 0.1,  # [m] along x
+    width: float = 0.01,  # [m] along y
+    height: float = 0.01,  # [m] along z
     divisions: tuple[int, int, int] = (8, 2, 2),  # bricks along x, y, z
     element: str | None = None,
-    mirrored: bool = True,  # diagonals of the bricks mirror each other; else they are parallel
+    mirrored: bool = True,  # mirrored diagonals of the bricks; else parallel ones
 ) -> SoftShape:
-    """A beam along x from the origin, of bricks or of six tets a brick; tet10 if none is named.
+    """A beam along x from the origin, of bricks or of six tets per brick; tet10 by default.
 
-    Regions held and tip.
+    Regions: held, tip.
     """
     if min(divisions) < 1:
         raise LimpetError(f"cantilever divisions = {divisions}: expected three numbers from 1 up")
@@ -98,7 +98,7 @@ def _brick_solid(filled: Array, lines: tuple[Array, ...], name: str, order: int)
 
 
 def _lines(name: str, sizes: tuple[float, ...], counts: tuple[int, ...]) -> tuple[Array, ...]:
-    """Even grid lines, centred in x and y, from z = 0."""
+    """Uniform grid lines, centred in x and y, from z = 0."""
     for label, value in zip(("length", "width", "height"), sizes):
         require_positive(f"{name} {label}", value, " m")
     return tuple(

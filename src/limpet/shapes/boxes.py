@@ -17,7 +17,7 @@ def box(
 ) -> RigidShape:
     """A rigid box centred on the origin in x and y, its top face at z = 0.
 
-    length, width, height [m] along x, y, z; `divisions` of the faces along them.
+    length, width, height [m] along x, y, z; `divisions` of the faces along each.
     """
     for label, value in (("length", length), ("width", width), ("height", height)):
         require_positive(f"box {label}", value, " m")
@@ -44,22 +44,22 @@ def box(
 
 
 def tiled_box(length: float, width: float, height: float, tiles: int) -> RigidShape:
-    """As `box`, but only the top is divided, into tiles x tiles; the rest is as coarse as can be.
+    """As `box`, but only the top is divided, into tiles x tiles squares.
 
-    A collision mesh is fine where things touch (P 5.1).
+    The collision mesh is fine only where there is contact (P 5.1).
     """
     sizes = {"length": length, "width": width, "height": height, "tiles": tiles}
     for label, value in sizes.items():
         require_positive(f"box {label}", value)
-    top = np.arange((tiles + 1) ** 2).reshape(tiles + 1, tiles + 1)  # vertex by place along x, y
+    top = np.arange((tiles + 1) ** 2).reshape(tiles + 1, tiles + 1)  # vertex by position along x, y
     base = top.size + np.arange(4)
     triangles = [(base[0], base[3], base[2]), (base[0], base[2], base[1])]
     for i in range(tiles):
         for j in range(tiles):
             p, q, r, t = top[i, j], top[i + 1, j], top[i + 1, j + 1], top[i, j + 1]
             triangles += [(p, q, t), (q, r, t)] if (i + j) % 2 else [(p, q, r), (p, r, t)]
-    sides = (top[:, 0], top[-1], top[::-1, -1], top[0, ::-1])  # anticlockwise from above
-    for k, side in enumerate(sides):  # each a fan from one corner of the base
+    sides = (top[:, 0], top[-1], top[::-1, -1], top[0, ::-1])  # counter-clockwise from above
+    for k, side in enumerate(sides):  # each is a fan from one corner of the base
         triangles += [(a, base[k], b) for a, b in pairwise(side)]
         triangles.append((side[-1], base[k], base[(k + 1) % 4]))
     step = np.linspace(0.0, 1.0, tiles + 1)
@@ -76,10 +76,10 @@ def soft_box(
     divisions: tuple[int, int, int],
     element: str | None = None,
 ) -> SoftShape:
-    """A soft box, its top face at z = 0, as structured cells; hex20 if no element is named.
+    """A soft box of structured cells, its top face at z = 0; hex20 by default.
 
-    length, width, height [m] along x, y, z; `divisions`: cells along them. Regions: bottom, top.
-    hex20r (2x2x2 points) has soft modes where cells stand in a single stack.
+    length, width, height [m] along x, y, z; `divisions`: cells along each. Regions: bottom, top.
+    hex20r (2x2x2 points) has zero-energy modes in a single stack of cells.
     """
     outline = box(length, width, height, divisions)
     size = np.array([length, width, height])

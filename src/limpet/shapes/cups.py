@@ -1,7 +1,7 @@
 """Suction cups as surfaces of revolution: profile, hexahedral or tetrahedral mesh, surfaces.
 
 A profile is a wall (its underside and its thickness, from the axis to the lip) and a stem on top.
-The mesh is structured: sectors round the axis, one layer through the wall, one cell a segment of
+The mesh is structured: sectors around the axis, one layer through the wall, one cell per segment of
 the profile, finer towards the lip, two layers in the stem, wedges at the axis.
 """
 
@@ -25,19 +25,19 @@ from limpet.meshing.revolved import (
     ring_surface,
 )
 
-GRADING = 0.8  # stations stand at (i / n)^grading of the wall: closer together at the lip
-RIM = 0.25  # share of the wall's segments, from the lip inward, with a fine collision surface
+GRADING = 0.8  # stations are at (i / n)^grading of the wall: denser at the lip
+RIM = 0.25  # fraction of the segments, from the lip, with a fine collision surface
 
 
 @dataclass(frozen=True)
 class CupProfile:
-    """Half section of a cup in metres; the lip's lower edge touches z = 0."""
+    """Half section of a cup in metres; the lower edge of the lip is at z = 0."""
 
-    name: str
+    name: str  # of the profile
     radius: float  # [m] of the lip
-    depth: float  # [m] of the dome under the axis
+    depth: float  # [m] of the dome at the axis
     height: float  # [m] from lip to top of the stem
-    stem_radius: float  # [m]
+    stem_radius: float  # [m] of the stem
     hub_thickness: float  # [m] of the wall at the stem
     lip_thickness: float  # [m] of the wall at the lip
     dome: float = 2.0  # the underside is depth (1 - (r / radius)^dome): 2 is a parabola
@@ -62,7 +62,7 @@ class CupProfile:
         return self
 
     def underside(self, r: Array | float) -> Array:
-        """z [m] of the wall's lower face at radius r."""
+        """z [m] of the wall's lower face at radius r [m]."""
         return self.depth * (1.0 - (np.asarray(r) / self.radius) ** self.dome)
 
     def wall(self, r: Array | float, across: float) -> tuple[Array, Array]:
@@ -71,7 +71,7 @@ class CupProfile:
         outer = np.clip((r - self.stem_radius) / (self.radius - self.stem_radius), 0.0, 1.0)
         thickness = self.hub_thickness + (self.lip_thickness - self.hub_thickness) * outer
         slope = -self.depth * self.dome * (r / self.radius) ** (self.dome - 1.0) / self.radius
-        # inside the stem the wall's upper face rises straight up, so that the stem stands on it
+        # in the stem the radius is constant across the wall, so that the stem is a cylinder
         tilt = np.where(r > self.stem_radius, 1.0, 0.0) * np.arctan(slope)
         blend = np.clip((r / self.stem_radius - 1.0) / 0.5, 0.0, 1.0)
         tilt = tilt * blend
@@ -84,14 +84,14 @@ STANDARD = CupProfile(
     "standard", radius=17.5e-3, depth=4.5e-3, height=15e-3, stem_radius=5e-3,
     hub_thickness=2.0e-3, lip_thickness=0.7e-3,
 )  # fmt: skip
-# 31.5 mm across, for P's table 3, which tells no more of its cup: depth, stem and thicknesses are
-# such that it lets go of a cylinder of radius 50 mm at the force that was measured there.
+# 31.5 mm in diameter, for P's table 3, which gives no other dimension. The others are chosen such
+# that the pull-off force on a cylinder of radius 50 mm is the measured one.
 NEOPRENE = CupProfile(
     "neoprene", radius=15.75e-3, depth=7e-3, height=13.5e-3, stem_radius=6e-3,
     hub_thickness=2.4e-3, lip_thickness=1.6e-3,
 )  # fmt: skip
-# 40 mm across, cast of silicone, for paper A, whose drawing we lack: thick enough that the dome
-# sinks by some mm under A's -6 kPa and does not collapse.
+# 40 mm in diameter, cast of silicone, for A, which gives no drawing: so thick that the dome sinks
+# by some mm under A's -6 kPa and does not collapse.
 CAST = CupProfile(
     "cast", radius=20e-3, depth=12e-3, height=21e-3, stem_radius=6e-3,
     hub_thickness=5e-3, lip_thickness=3e-3,
@@ -107,12 +107,12 @@ def cup(
     sectors: int | None = None,
     segments: int | None = None,
 ) -> SoftShape:
-    """A cup at about the given number of `nodes`, or with explicit sectors and wall segments.
+    """A cup with about `nodes` nodes, or with explicit sectors and wall segments.
 
-    Its mesh is that of `element`, hexahedra of 20 nodes if none is named.
+    The mesh is that of `element`; hex20 by default.
 
-    Regions: "top" (the stem's upper face, what a gripper holds), "lip" (its edge), "rim" (the
-    underside next to the lip, where it touches), "underside" (all of the wall's lower face).
+    Regions: "top" (the upper face of the stem, for a gripper), "lip" (its edge), "rim" (the
+    underside next to the lip, for contact), "underside" (the whole lower face of the wall).
     """
     if not isinstance(profile, (str, CupProfile)):
         raise LimpetError(f"cup profile = {profile!r}: expected a name or a CupProfile")
@@ -130,13 +130,11 @@ def mesh_size(
     label: str, kind: str, nodes: int, sectors: int | None, segments: int | None,
     least: int, budget: Callable[[str, int], tuple[int, int]],
 ) -> tuple[int, int]:  # fmt: skip
-    """Sectors and segments as given, or those that `budget` finds for the number of nodes."""
+    """Sectors and segments as given, or chosen by `budget` for the number of nodes."""
     if (sectors is None) != (segments is None):
-        raise LimpetError(
-            f"{label} sectors and segments: give both, or neither and a number of nodes"
-        )
+        raise LimpetError(f"{label} sectors and segments: give both, or only a number of nodes")
     if sectors is None or segments is None:
-        require_positive(f"{label} nodes", nodes, hint="some hundred")
+        require_positive(f"{label} nodes", nodes, hint="some hundreds")
         sectors, segments = budget(kind, nodes)
     if sectors < 6 or segments < least or (kind in LINEAR and sectors % 2):
         raise LimpetError(
@@ -147,8 +145,8 @@ def mesh_size(
 
 
 def _budget(kind: str, nodes: int) -> tuple[int, int]:
-    """Sectors and segments whose node count comes nearest, with cells of even proportions."""
-    wall, upper = {"hex20": (7, 4), "tet10": (12, 8)}.get(kind, (2, 1))  # nodes a segment
+    """Sectors and segments for the nearest node count, with well-proportioned cells."""
+    wall, upper = {"hex20": (7, 4), "tet10": (12, 8)}.get(kind, (2, 1))  # nodes per segment
     best = (np.inf, 0, 0, 0)
     for m in range(8, 121, 2):
         for n in range(4, 81):
@@ -161,13 +159,13 @@ def _budget(kind: str, nodes: int) -> tuple[int, int]:
     if not abs(count / nodes - 1.0) < 0.2:
         raise LimpetError(
             f"cup nodes = {nodes}: the nearest mesh of {kind} has {count}; "
-            "ask for about that many (434 is the papers' size)"
+            "use about that many (434 is the size in the papers)"
         )
     return m, n
 
 
 def _hub(segments: int) -> int:
-    """How many of the wall's segments lie under the stem."""
+    """Number of segments of the wall under the stem."""
     return max(1, round(0.18 * segments))
 
 
@@ -191,7 +189,7 @@ def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> Sof
 
 
 def _rim(segments: int) -> int:
-    """How many of the wall's segments, from the lip inward, have a fine collision surface."""
+    """Number of segments, from the lip, with a fine collision surface."""
     return max(1, round(RIM * segments))
 
 
@@ -212,18 +210,18 @@ def _stations(profile: CupProfile, hub: int, segments: int, order: int) -> Array
 
 
 def _rings(grid: RevolvedGrid, hub: int, segments: int) -> list[VertexRing]:
-    """From the axis below, round the lip, to the stem's top: fine at the rim, coarse elsewhere.
+    """From the axis below, around the lip, to the top of the stem; fine at the rim only.
 
-    On a quadratic mesh the vertices of a ring all stand alike in their cells: two in each sector in
-    the rim, one in its middle elsewhere. Placed at nodes they would not: corner and midside nodes
-    differ in stiffness and share of load, and the lip lifted at every other vertex, at 42 N or 47 N
-    as chance would have it.
+    On a quadratic mesh all vertices of a ring have the same position in their cells: two in each
+    sector at the rim, one in its middle elsewhere. Vertices at nodes would differ, as corner and
+    midside nodes differ in stiffness and load: the lip then lifted at every other vertex, at 42 N
+    or 47 N depending on details.
     """
     order, sectors = grid.order, grid.sectors
     rim, end, top = order * (segments - _rim(segments)), order * segments, 1 + STEM_LAYERS
     if order == 2:
         fine, coarse = 0.5 + np.arange(2 * sectors), 1.0 + 2.0 * np.arange(sectors)
-        inner = range(1, rim + 1)  # every ring of nodes
+        inner = range(1, rim + 1)  # all rings of nodes
     else:
         fine, coarse = np.arange(sectors) * 1.0, np.arange(0, sectors, 2) * 1.0
         inner = range(1, rim, 2)

@@ -1,9 +1,8 @@
-"""Rigid bodies for a cup to sit on: cropped cylinders, troughs, rods, plates with hole or groove.
+"""Rigid bodies on which a cup seals: cropped cylinder, trough, rod, plates with hole or groove.
 
-All of them are prisms: a section, swept along a line. The cylinders' axes run along y. Their mantle
-is a row of flat facets whose edges lie on it, so that a facet is off the true mantle by its
-sagitta, chord^2 / 8 radius, and no more; that has to stay well below the distance at which gaps
-count as sealed (0.05 mm by default), or the facets would decide where a cup seals.
+All of them are prisms. The axes of the cylinders are along y. A curved surface consists of flat
+facets whose edges lie on it, so the error of a facet is its sagitta, chord^2 / 8 radius. It must be
+well below the sealing distance (0.05 mm by default), else the facets determine where a cup seals.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from limpet.geometry.shape import RigidShape
 
 Array = np.ndarray
 
-SAGITTA = 5e-6  # [m] how far facets may be off the mantle
-COARSER = 25.0  # times that where nothing touches
+SAGITTA = 5e-6  # [m] largest error of the facets
+COARSER = 25.0  # times that where there is no contact
 
 
 def cropped_cylinder(
@@ -31,17 +30,17 @@ def cropped_cylinder(
     sagitta: float = SAGITTA,
     fine: float | None = None,
 ) -> RigidShape:
-    """A block whose top is part of a cylinder's mantle, its highest line at z = 0 along y.
+    """A block with a cylindrical convex top; its highest line is along y at z = 0.
 
-    `length` along y, `width` along x, `height` from that line to the flat bottom [m]. Facets are
-    off the mantle by `sagitta` [m] at most within |x| < `fine` [m], where a cup can touch
-    (everywhere if not given).
+    `length` along y, `width` along x, `height` from that line to the flat bottom [m]. The error of
+    the facets is at most `sagitta` [m] within |x| < `fine` [m], the region of contact (everywhere
+    if not given).
     """
     x, drop = _mantle("cropped_cylinder", radius, length, width, height, sagitta, fine)
     if not height > drop.max():
         raise LimpetError(
-            f"cropped_cylinder height = {height:g} m: expected more than {drop.max():g} m, by "
-            "which its mantle falls to the sides; raise it or make the block narrower"
+            f"cropped_cylinder height = {height:g} m: expected more than {drop.max():g} m, "
+            "the height of its curved top; increase it or make the block narrower"
         )
     return _block("cropped cylinder", x, -drop, -height, length)
 
@@ -55,18 +54,18 @@ def trough(
     sagitta: float = SAGITTA,
     fine: float | None = None,
 ) -> RigidShape:
-    """A block with a hollow that is part of a cylinder's mantle, its lowest line at z = 0 along y.
+    """A block with a cylindrical concave top; its lowest line is along y at z = 0.
 
-    `height` is that of the block under this line [m]; the rest is as for `cropped_cylinder`.
+    `height` [m] is that of the block below this line; see `cropped_cylinder` for the others.
     """
     x, rise = _mantle("trough", radius, length, width, height, sagitta, fine)
     return _block("trough", x, rise, -height, length)
 
 
 def rod(radius: float, length: float, *, sagitta: float = SAGITTA) -> RigidShape:
-    """A whole cylinder along y, its highest line at z = 0: radius and length [m].
+    """A cylinder along y with its highest line at z = 0: radius and length [m].
 
-    Its facets are off the mantle by `sagitta` [m] at most.
+    The error of its facets is at most `sagitta` [m].
     """
     require_positive("rod radius", radius, " m")
     require_positive("rod length", length, " m")
@@ -99,7 +98,7 @@ def plate_with_hole(
 
 
 def plate_with_groove(depth: float, width: float, edge: float, thickness: float) -> RigidShape:
-    """A square plate, its top at z = 0, with a straight groove along y across all of its middle.
+    """A square plate, its top at z = 0, with a straight groove along y through its middle.
 
     depth and width of the groove, edge and thickness of the plate [m].
     """
@@ -134,13 +133,13 @@ def _mantle(
     sagitta: float,
     fine: float | None,
 ) -> tuple[Array, Array]:
-    """x (n,) of the facets' edges, rising, and by how much the mantle is away from z = 0 there."""
+    """Increasing x (n,) of the edges of the facets, and their distance from z = 0."""
     sizes = {"radius": radius, "length": length, "width": width, "height": height}
     for label, value in {**sizes, "sagitta": sagitta}.items():
         require_positive(f"{name} {label}", value, " m")
     if not width < 2.0 * radius:
         raise LimpetError(
-            f"{name} width = {width:g} m: expected less than the mantle's diameter "
+            f"{name} width = {width:g} m: expected less than the diameter "
             f"{2 * radius:g} m; make the block narrower or the radius larger"
         )
     if not sagitta < radius:
@@ -150,7 +149,7 @@ def _mantle(
     if fine is not None:
         require_positive(f"{name} fine", fine, " m")
         inner = np.arcsin(min(fine / radius, 1.0))
-    if inner > 0.99 * end:  # no slivers at the edge
+    if inner > 0.99 * end:  # avoids slivers at the edge
         inner = end
     n = max(1, _facets(inner, radius, sagitta))
     half = np.linspace(0.0, inner, n + 1)
@@ -162,12 +161,12 @@ def _mantle(
 
 
 def _facets(angle: float, radius: float, sagitta: float) -> int:
-    """How many facets an arc needs: each of sagitta radius (1 - cos(half its angle)) at most."""
+    """Number of facets of an arc; the sagitta is radius (1 - cos(half the angle of a facet))."""
     return int(np.ceil(angle / (2.0 * np.arccos(1.0 - min(sagitta / radius, 1.0)))))
 
 
 def _block(name: str, x: Array, z: Array, bottom: float, length: float) -> RigidShape:
-    """A block under the line z(x), down to a flat bottom."""
+    """A block between the line z(x) and a flat bottom."""
     top = np.column_stack([x, z])[::-1]
     section = np.vstack([[[x[0], bottom], [x[-1], bottom]], top])
     return RigidShape(name, *_along_y([section], length))

@@ -1,6 +1,6 @@
-"""Cups of your own: a wall between two lines, or the solid in a mesh or STEP file.
+"""User-defined cups: a wall between two lines, or the solid in a mesh or STEP file.
 
-Both stand with their lip on z = 0 and their axis along z, and can be held by the region "top".
+The lip is at z = 0 and the axis along z; the region "top" is for a gripper.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from limpet.shapes.suckers import Sucker, revolve, wall_budget
 MM = 1e-3
 
 RIM = 0.1  # of the height: the mesh is finer in this lowest part
-MANY = 400  # places named for that
-OUTER = 0.95  # of the largest radius: vertices on the edge of a lip
-# [m] that the edge of a lip stands in between two corners: tilted by some ten degrees it lifts off
-# by a fifth of that, which is then near the sealing distance
+MANY = 400  # largest number of points for this refinement
+OUTER = 0.95  # of the largest radius: vertices beyond it are on the edge of the lip
+# [m] largest sagitta of the edge of a lip between two corners: at a tilt of some ten degrees it
+# lifts off by a fifth of that, which is near the sealing distance
 COARSE = 1.5e-4
-HANDLE = 0.3  # radius of what is held on top, of the cup's, unless said
-FEWEST, MOST = 100, 20_000  # nodes
-# What stands for "up" in the file -> rows of the turn that makes it z.
+HANDLE = 0.3  # default radius of the region "top", in radii of the cup
+MIN_NODES, MAX_NODES = 100, 20_000  # nodes
+# Direction "up" in the file -> rows of the rotation that maps it to z.
 UP: dict[str, tuple[tuple[int, int, int], ...]] = {
     "z": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "-z": ((1, 0, 0), (0, -1, 0), (0, 0, -1)),
@@ -46,26 +46,26 @@ Line = Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
-class TwoLines:
-    """A wall between two lines of straight pieces, corner by corner."""
+class PolylineWall:
+    """A wall between two polylines with corresponding corners."""
 
-    inner: Array  # (k, 2) [m] r, z from the axis to the lip
+    inner: Array  # (k, 2) [m] (r, z) from the axis to the lip
     outer: Array  # (k, 2) [m]
-    handle: float  # [m] radius of what is held on top
+    handle: float  # [m] radius of the region "top"
 
     @property
     def height(self) -> float:
         return float(self.outer[0, 1])
 
     def _along(self) -> Array:
-        """(k,) [m] length of the inner line as far as each corner."""
+        """(k,) [m] arc length of the inner line at each corner."""
         steps = np.linalg.norm(np.diff(self.inner, axis=0), axis=1)
         return np.concatenate([[0.0], np.cumsum(steps)])
 
     def stations(self, count: int) -> Array:
-        """(count + 1,) lengths [m]: 0, the edge of the handle, and on to the lip, evenly.
+        """(count + 1,) arc lengths [m]: 0, the edge of the handle, then uniform to the lip.
 
-        The nearest station is moved onto each corner where the wall has segments to spare.
+        The nearest station is moved onto each corner if there are enough segments.
         """
         along = self._along()
         edge = float(np.interp(self.handle, self.outer[:, 0], along))
@@ -78,7 +78,7 @@ class TwoLines:
         return places
 
     def wall(self, r: Array | float, across: float) -> tuple[Array, Array]:
-        """(r, z) [m] at length `r` of the inner line: `across` = 0 on it, 1 on the outer one."""
+        """(r, z) [m] at arc length `r` of the inner line: `across` = 0 on it, 1 on the outer."""
         along = self._along()
         lines = (1.0 - across) * self.inner + across * self.outer
         radius, z = (np.interp(r, along, lines[:, k]) for k in (0, 1))
@@ -98,27 +98,27 @@ def cup_from_lines(
 ) -> SoftShape:
     """A cup of revolution from its half section in metres: (r, z) points from the axis to the lip.
 
-    With `thickness` (one, or one a point) the inner face is a smooth line through the points and
-    the wall stands on it; with `outer`, as many points, the wall fills what is between two lines of
-    straight pieces. It is held within the radius `handle` of its top (region "top").
+    With `thickness` (one value, or one per point) the inner face is a smooth line through the
+    points. With `outer` (as many points) the wall is between two polylines. The region "top" is
+    the part of the top within the radius `handle`.
     """
     low = _line("inner", inner)
     if (thickness is None) == (outer is None):
-        raise LimpetError("cup inner: expected thickness or outer beside it, and not both")
+        raise LimpetError("cup inner: expected either thickness or outer")
     radius = float(low[:, 0].max())
     handle = HANDLE * radius if handle is None else handle
     if not 0.0 < handle < radius:
         raise LimpetError(
-            f"cup handle = {handle:g} m: expected more than 0 and less than the cup's {radius:g} m"
+            f"cup handle = {handle:g} m: expected more than 0 and less than the radius {radius:g} m"
         )
-    wall: Sucker | TwoLines
+    wall: Sucker | PolylineWall
     if outer is not None:
         high = _line("outer", outer)
         if len(high) != len(low):
             raise LimpetError(
-                f"cup outer has {len(high)} points: expected {len(low)}, one for each of inner"
+                f"cup outer has {len(high)} points: expected {len(low)}, as many as inner"
             )
-        wall = TwoLines(low, high, handle)
+        wall = PolylineWall(low, high, handle)
     else:
         depths = np.array(thickness, dtype=float)
         if depths.ndim == 0:
@@ -144,16 +144,16 @@ def _line(label: str, points: Line) -> Array:
         raise LimpetError(f"cup {label}: expected three points (r, z) or more, all finite")
     if line[0, 0] != 0.0 or np.any(line[1:, 0] <= 0.0):
         raise LimpetError(
-            f"cup {label} begins at r = {line[0, 0]:g} m: expected r = 0, on the axis, and after "
-            "that r above 0, to the lip"
+            f"cup {label} starts at r = {line[0, 0]:g} m: expected r = 0, on the axis, then "
+            "r above 0, up to the lip"
         )
     if np.any(np.linalg.norm(np.diff(line, axis=0), axis=1) == 0.0):
-        raise LimpetError(f"cup {label}: expected points that differ from the one before")
+        raise LimpetError(f"cup {label}: expected consecutive points that differ")
     return line
 
 
 class CoarseLipWarning(UserWarning):
-    """A lip with so few corners that it may not seal."""
+    """The lip has so few corners that it may not seal."""
 
 
 def cup_from_mesh(
@@ -165,19 +165,21 @@ def cup_from_mesh(
     up: str = "z",
     top: float | None = None,
 ) -> SoftShape:
-    """A cup of tetrahedra in the solid of a file (Netgen); `nodes` with those on mid-sides.
+    """A cup of tetrahedra from the solid in a file (Netgen); `nodes` includes mid-side nodes.
 
-    Sharp edges, as that of a lip, stay where they are. `unit` as in load_mesh. `up` is the
-    direction in the file that points from lip to top. The lowest point comes to z = 0, the middle
-    of the solid to the axis. Regions: "top", the `top` [m] highest part (2 % of the height if not
-    given), and "rim", the lowest 2 %.
+    Sharp edges, such as the lip, are kept. `unit` as in load_mesh. `up` is the direction in the
+    file from lip to top. The lowest point is moved to z = 0, the middle of the solid to the axis.
+    Regions: "top", the highest `top` [m] (2 % of the height if not given), and "rim", the lowest
+    2 %.
     """
     file = Path(path)
     label = f"mesh file '{file}'"
     if up not in UP:
         raise LimpetError(f"{label}: up = '{up}'{suggest(up, UP)}")
-    if not FEWEST <= nodes <= MOST:
-        raise LimpetError(f"{label}: nodes = {nodes}: expected {FEWEST} to {MOST}; 1000 is usual")
+    if not MIN_NODES <= nodes <= MAX_NODES:
+        raise LimpetError(
+            f"{label}: nodes = {nodes}: expected {MIN_NODES} to {MAX_NODES}; 1000 is usual"
+        )
     if order not in (1, 2):
         raise LimpetError(f"{label}: order = {order!r}: expected 1 (tet4) or 2 (tet10)")
     surface = load_mesh(file, unit, name="cup")
@@ -186,7 +188,7 @@ def cup_from_mesh(
     if file.suffix.lower() in STEP:
         points, tets = tets_of_step(file, nodes, order, rim, label)
     else:
-        _warn_of_corners(surface.points @ turn.T, label)
+        _warn_coarse_lip(surface.points @ turn.T, label)
         points, tets = tets_of_surface(surface.points, surface.triangles, nodes, order, rim, label)
     points = points @ turn.T
     low, high = points.min(axis=0), points.max(axis=0)
@@ -204,9 +206,9 @@ def cup_from_mesh(
 
 
 def sagitta(points: Array) -> tuple[float, float]:
-    """Of a lip about z: widest angle [rad] between corners, and how far in [m] the chord stands.
+    """Largest angle [rad] between corners of a lip around z, and its sagitta [m].
 
-    points (n, 3): the file's own vertices; [m].
+    points (n, 3) [m]: the vertices in the file.
     """
     z = points[:, 2]
     low = points[z < z.min() + ENDS * np.ptp(z)]
@@ -219,7 +221,7 @@ def sagitta(points: Array) -> tuple[float, float]:
     return gap, float(radius.max() * (1.0 - np.cos(0.5 * min(gap, np.pi))))
 
 
-def _warn_of_corners(points: Array, label: str) -> None:
+def _warn_coarse_lip(points: Array, label: str) -> None:
     gap, inset = sagitta(points)
     if inset > COARSE:
         warnings.warn(
@@ -231,7 +233,7 @@ def _warn_of_corners(points: Array, label: str) -> None:
 
 
 def _lowest(points: Array, up: Array) -> Array:
-    """(k, 3) places at the lower end, where a cup touches: there its mesh is finer."""
+    """(k, 3) points at the lower end, where the mesh is refined for contact."""
     z = points @ up
     low = points[z < z.min() + RIM * np.ptp(z)]
     return low[:: 1 + len(low) // MANY]

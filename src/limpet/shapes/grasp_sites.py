@@ -1,4 +1,4 @@
-"""Where on a scanned body a cup fits: smoothing, the smoothest place that faces up, finer there."""
+"""Grasp sites for a cup on a scanned body: smoothing, the smoothest site, local refinement."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from limpet.geometry.shape import Array
 from limpet.geometry.surface import surface_topology
 from limpet.meshing.tetrahedra import coarsen
 
-UPRIGHT = np.cos(np.radians(5.0))  # a spot's normal may lean so far
-SECTORS = 12  # of the disc round a spot, each of which must reach its edge
+UPRIGHT = np.cos(np.radians(5.0))  # largest tilt of the normal of a site
+SECTORS = 12  # of the disc around a site; each must reach the edge of the disc
 
 
 @dataclass(frozen=True)
-class Spot:
-    """A place on a surface and how it curves there."""
+class GraspSite:
+    """A point on a surface with its curvature."""
 
     point: Array  # (3,) [m]
     normal: Array  # (3,) unit
-    curvature: Array  # (2,) [1/m] principal, negative where the surface bends away (convex)
-    roughness: float  # [m] rms distance from the paraboloid that fits best
+    curvature: Array  # (2,) [1/m] principal curvatures, negative where it is convex
+    roughness: float  # [m] rms distance from the fitted paraboloid
 
 
 def smooth(points: Array, triangles: Array, length: float) -> Array:
-    """The points with all that is smaller than about `length` [m] ironed out.
+    """The points after smoothing of features smaller than about `length` [m].
 
-    One implicit step of diffusion over the edges: (1 + (length / edge)^2 L) x = points.
+    One implicit diffusion step over the edges: (1 + (length / edge)^2 L) x = points.
     """
     i, j = surface_topology(triangles.astype(np.int32), len(points)).edges.T
     n, one = len(points), np.ones(2 * len(i))
@@ -45,7 +45,7 @@ def smooth(points: Array, triangles: Array, length: float) -> Array:
 
 
 def vertex_normals(points: Array, triangles: Array) -> Array:
-    """(n, 3) unit, of the triangles round each vertex by area."""
+    """(n, 3) unit normals, weighted by area."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     face = np.cross(b - a, c - a)
     out = np.zeros_like(points)
@@ -55,7 +55,7 @@ def vertex_normals(points: Array, triangles: Array) -> Array:
 
 
 def paraboloid(offset: Array) -> tuple[Array, float]:
-    """z = a + b x + c y + d x^2 + e x y + f y^2 that fits points (n, 3) best, and the rms miss."""
+    """Least-squares fit z = a + b x + c y + d x^2 + e x y + f y^2 to points (n, 3); rms error."""
     x, y, z = offset.T
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
     fit = np.linalg.lstsq(terms, z, rcond=None)[0]
@@ -65,7 +65,7 @@ def paraboloid(offset: Array) -> tuple[Array, float]:
 def split_around(
     points: Array, triangles: Array, spot: Array, radius: float
 ) -> tuple[Array, Array]:
-    """Every edge with both ends within `radius` [m] of the spot gets a vertex half-way."""
+    """Split every edge with both ends within `radius` [m] of the spot at its midpoint."""
     close = np.linalg.norm(points - spot, axis=1) < radius
     middle: dict[tuple[int, int], int] = {}
     out: list[tuple[int, ...]] = []
@@ -76,10 +76,10 @@ def split_around(
             if close[a] and close[b]:
                 key = (min(a, b), max(a, b))
                 polygon.append(middle.setdefault(key, len(points) + len(middle)))
-        if len(polygon) == 6:  # four alike
+        if len(polygon) == 6:  # four triangles
             p, q, r, s, t, u = polygon
             out += [(p, q, u), (q, r, s), (u, s, t), (q, s, u)]
-        else:  # cut in two from the new vertex, or as it was
+        else:  # two triangles from the new vertex, or unchanged
             k = int(np.argmax(polygon))
             first, *others = polygon[k:] + polygon[:k]
             out += [(first, a, b) for a, b in pairwise(others)]
@@ -88,7 +88,7 @@ def split_around(
 
 
 def summit(points: Array, spot: Array, radius: float) -> Array:
-    """The top (3,) [m] of the dome round a spot: there a cup that comes straight down fits best."""
+    """The highest point (3,) [m] of the dome around a spot: best for a cup that moves down."""
     offset = points - spot
     a, b, c, d, e, f = paraboloid(offset[np.linalg.norm(offset, axis=1) < radius])[0]
     x, y = np.linalg.solve([[2.0 * d, e], [e, 2.0 * f]], [-b, -c])
@@ -97,9 +97,9 @@ def summit(points: Array, spot: Array, radius: float) -> Array:
 
 
 def polish(points: Array, spot: Array, radius: float, fade: float) -> Array:
-    """The points with those round a spot moved up or down onto the dome that fits them best.
+    """The points, with those around a spot moved along z onto the fitted paraboloid.
 
-    Within `radius` [m] of the spot wholly, less and less as far as `fade`.
+    Points within `radius` [m] move completely; the displacement decreases to 0 at `fade` [m].
     """
     offset = points - spot
     r = np.linalg.norm(offset, axis=1)
@@ -110,14 +110,14 @@ def polish(points: Array, spot: Array, radius: float, fade: float) -> Array:
     return points + np.outer(share * (dome - z), [0.0, 0.0, 1.0])
 
 
-def smoothest_spot(points: Array, triangles: Array, radius: float, name: str) -> Spot:
-    """Of the vertices that face up (z), the one whose disc of `radius` [m] is most like a dome.
+def smoothest_spot(points: Array, triangles: Array, radius: float, name: str) -> GraspSite:
+    """The vertex facing up (z) whose disc of `radius` [m] is closest to a paraboloid.
 
-    A paraboloid is fitted to each disc; it must bend away on all sides, as what a cup can close on
-    does, and the disc must be whole. The least rms distance wins.
+    The paraboloid fitted to a disc must be convex, so that a cup can seal on it, and the disc must
+    be complete. The least rms distance is chosen.
     """
     normal, tree = vertex_normals(points, triangles), cKDTree(points)
-    best: Spot | None = None
+    best: GraspSite | None = None
     for v in np.flatnonzero(normal[:, 2] > UPRIGHT):
         near = np.array(tree.query_ball_point(points[v], 1.15 * radius))
         near = near[normal[near] @ normal[v] > 0.0]
@@ -129,10 +129,10 @@ def smoothest_spot(points: Array, triangles: Array, radius: float, name: str) ->
         fit, rough = paraboloid(offset)
         curvature = np.linalg.eigvalsh([[2.0 * fit[3], fit[4]], [fit[4], 2.0 * fit[5]]])
         if curvature[1] < 0.0 and (best is None or rough < best.roughness):
-            best = Spot(points[v], normal[v], curvature, rough)
+            best = GraspSite(points[v], normal[v], curvature, rough)
     if best is None:
         raise MeshError(
-            f"{name} has no dome of radius {1e3 * radius:g} mm that faces up: turn it or enlarge it"
+            f"{name} has no dome of radius {1e3 * radius:g} mm that faces up: rotate or enlarge it"
         )
     return best
 
@@ -149,9 +149,9 @@ def coarsen_around(
 
 
 def standing(points: Array, centre: Array, name: str) -> Array:
-    """The rotation (3, 3) that makes a body stand on a plane, as near to upright as it can.
+    """The smallest rotation (3, 3) that puts a body on a plane in stable equilibrium.
 
-    It stands on a face of its convex hull over which its `centre` of mass (3,) lies.
+    It stands on the face of its convex hull below its `centre` of mass (3,).
     """
     hull = ConvexHull(points)
     best: Array | None = None
@@ -164,5 +164,7 @@ def standing(points: Array, centre: Array, name: str) -> Array:
         if stable and (best is None or outward[2] < best[2]):
             best = outward
     if best is None:
-        raise MeshError(f"{name} stands on no face of its hull: its centre of mass is not inside")
+        raise MeshError(
+            f"{name} stands on no face of its convex hull: its centre of mass is outside"
+        )
     return Rotation.align_vectors([[0.0, 0.0, -1.0]], [best])[0].as_matrix()

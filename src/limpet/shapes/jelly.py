@@ -13,16 +13,16 @@ from limpet.geometry.shape import Array, Binding, SoftShape, boundary
 from limpet.meshing.embedded import Vertices, brick_body
 from limpet.meshing.strips import strip
 
-HARMONICS = (2, 3, 4, 5)  # of a hole's outline
-FRAME = 0.4  # where the frame round a hole is cut in two, from its border to the block's side
+HARMONICS = (2, 3, 4, 5)  # of the outline of a hole
+FRAME = 0.4  # position of the line that divides the frame, from the hole to the side of the block
 
 
 def jelly_half(
     edge: float = 0.06, divisions: tuple[int, int, int] = (4, 4, 2), finer: int = 2
 ) -> SoftShape:
-    """The plain half of a cube of `edge` [m], as high as half of it; regions bottom, top.
+    """The lower half of a cube of `edge` [m]; regions bottom, top.
 
-    `divisions`: cells along x, y, z; the surface for contact is cut `finer` times along each edge.
+    `divisions`: cells along x, y, z; `finer`: subdivisions of an edge in the collision surface.
     """
     require_positive("jelly half edge", edge, " m")
     if min(divisions) < 1:
@@ -34,15 +34,15 @@ def jelly_half(
 
 def half_with_hole(
     edge: float = 0.06,  # [m] of the cube
-    radius: float = 0.016,  # [m] of the hole, on average
+    radius: float = 0.016,  # [m] mean radius of the hole
     depth: float = 0.012,  # [m] of the hole
-    seed: int = 1,  # of its outline
+    seed: int = 1,  # of the random outline
     *,
-    rough: float = 0.25,  # how far the outline leaves the circle, in radii
-    sectors: int = 12,  # cells round the hole
-    around: int = 2,  # vertices in a sector of the surface for contact
+    rough: float = 0.25,  # deviation of the outline from a circle, in radii
+    sectors: int = 12,  # cells around the hole
+    around: int = 2,  # vertices of the collision surface per sector
 ) -> SoftShape:
-    """The half of a cube with a hole of random outline in its top face, of hex20 cells.
+    """Half of a cube with a hole of random outline in its top face, of hex20 cells.
 
     Regions: bottom, top.
     """
@@ -165,7 +165,7 @@ class _Holed:
         ]
         floor, bottom = (vertices.at_node(self.node(0, 0, level)) for level in (2, 4))
         first, last = rings[0][0], rings[-1][0]
-        # seen from the hole the surface is that of a cup upside down: turn every triangle
+        # the surface is that of a cup upside down: flip every triangle
         found = [(floor, first[(a + 1) % len(first)], v) for a, v in enumerate(first)]
         for (one, lower), (two, upper) in pairwise(rings):
             found += strip(one, lower, two, upper, self.turn)
@@ -175,14 +175,14 @@ class _Holed:
 
 def tunnel_cube(
     edge: float = 0.06,  # [m] of the cube
-    hole: float = 0.007,  # [m] the width of holes and tunnel
-    spacing: float = 0.016,  # [m] between the middles of the two holes
-    depth: float = 0.015,  # [m] from the top to the tunnel's roof
+    hole: float = 0.007,  # [m] width of the holes and the tunnel
+    spacing: float = 0.016,  # [m] between the centres of the holes
+    depth: float = 0.015,  # [m] from the top to the roof of the tunnel
     *,
-    finer: int = 2,  # times that the surface for contact is cut along each edge of a cell
+    finer: int = 2,  # subdivisions of a cell edge in the collision surface
     element: str | None = None,
 ) -> SoftShape:
-    """A cube whose two holes in the top face, side by side along x, are joined by a tunnel.
+    """A cube with two holes in its top face, along x, that are connected by a tunnel.
 
     Regions: bottom, top.
     """

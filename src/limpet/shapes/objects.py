@@ -1,8 +1,8 @@
-"""Rigid things that are picked up, put down and turned: apple, can, ring, mug, pencil, wheel.
+"""Rigid objects for manipulation: apple, can, ring, mug, pencil, wheel.
 
-They stand on z = 0, in the middle of x and y. Facets that a rim is to seal on must be small: the
-middle of one of edge L lies L^2 / 6R below the true surface of radius R, which has to stay under
-the sealing distance (0.05 mm by default).
+They stand on z = 0, centred in x and y. Facets on which a cup seals must be small: the middle of a
+facet of edge L is L^2 / 6R below the exact surface of radius R, which must be less than the sealing
+distance (0.05 mm by default).
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from limpet.geometry.union import arrays
 from limpet.meshing.strips import strip
 
 DIMPLES = ((0.28, 0.35), (0.16, 0.3))  # at stalk and blossom: depth in radii, width in radians
-LOBES = 5, 0.03  # round the blossom, and how high in radii: it stands on them, and seals nothing
+LOBES = 5, 0.03  # around the blossom, and their height in radii; the apple stands on them
 LOBE_WIDTH = 0.35  # [rad]
-GROWTH = 1.4  # of a facet from one ring to the next, away from where they are fine
+GROWTH = 1.4  # of the facets from ring to ring outside the fine region
 
 
 def apple(
-    diameter: float = 0.07,  # [m]
+    diameter: float = 0.07,  # [m] of the apple
     *,
     lying: bool = True,
-    fine: float = 0.0028,  # [m] facets near the uppermost point
-    reach: float = 0.02,  # [m] how far from there they are fine
-    coarse: float = 0.016,  # [m] elsewhere
+    fine: float = 0.0028,  # [m] facets near the highest point
+    reach: float = 0.02,  # [m] radius of the fine region
+    coarse: float = 0.016,  # [m] facets elsewhere
 ) -> RigidShape:
-    """An apple: round cheeks, a dimple at the stalk and one below.
+    """An apple with a dimple at the stalk and one below.
 
-    `lying` on a cheek, the stalk along x, so that a cup finds the other cheek on top; else it
-    stands, the stalk's dimple up.
+    If `lying`, it lies on its side with the stalk along x, so that a cup can seal on top; else it
+    stands with the stalk up.
     """
     sizes = (("diameter", diameter), ("fine", fine), ("reach", reach), ("coarse", coarse))
     for label, value in sizes:
@@ -63,11 +63,11 @@ def apple(
 
 
 def _directions(fine: float, reach: float, coarse: float) -> Array:
-    """Unit vectors (n, 3) in rings about z, apart by `fine` [rad] up to `reach`, then wider."""
+    """Unit vectors (n, 3) in rings around z, spaced by `fine` [rad] up to `reach`, then wider."""
     out = [[0.0, 0.0, 1.0]]
     polar, gap, turned = fine, fine, 0.0
     while polar < np.pi - 0.6 * gap:
-        # no fewer than eight: on six vertices five lobes look like a tilt
+        # at least eight: on six vertices five lobes alias to a tilt
         count = max(round(2.0 * np.pi * np.sin(polar) / gap), 8)
         angle = 2.0 * np.pi * (np.arange(count) + turned) / count
         flat = np.sin(polar)
@@ -82,7 +82,7 @@ def _directions(fine: float, reach: float, coarse: float) -> Array:
 
 
 def _hull(x: Array) -> Array:
-    """The triangles of a convex surface, outward."""
+    """The outward triangles of a convex surface."""
     t = ConvexHull(x).simplices.astype(np.int32)
     a, b, c = (x[t[:, k]] for k in range(3))
     inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), a + b + c) < 0.0
@@ -93,9 +93,9 @@ def _hull(x: Array) -> Array:
 def can(
     radius: float = 0.033, height: float = 0.115, *, lying: bool = False, sides: int = 64
 ) -> RigidShape:
-    """A drinks can on z = 0, radius and height [m]; `lying` along y instead of standing.
+    """A drinks can on z = 0, radius and height [m]; `lying` along y, or standing.
 
-    `sides`: facets round it.
+    `sides`: number of facets around it.
     """
     require_positive("can radius", radius, " m")
     require_positive("can height", height, " m")
@@ -106,7 +106,7 @@ def can(
 
 
 def globe(radius: float, sides: int = 48) -> RigidShape:
-    """A sphere about the origin, radius [m]; `sides` facets round it, half as many down."""
+    """A sphere around the origin, radius [m], with `sides` facets around and half as many along."""
     require_positive("globe radius", radius, " m")
     down = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _sides("globe", sides) // 2 + 1)[1:-1]
     section = [(radius * float(np.cos(a)), radius * float(np.sin(a))) for a in down]
@@ -116,7 +116,7 @@ def globe(radius: float, sides: int = 48) -> RigidShape:
 def ring(
     inner: float = 0.02, outer: float = 0.03, height: float = 0.01, *, sides: int = 48
 ) -> RigidShape:
-    """A flat ring on z = 0: inner and outer radius, height [m]; `sides`: facets round it."""
+    """A flat ring on z = 0: inner and outer radius, height [m]; `sides`: number of facets."""
     for label, value in (("inner", inner), ("height", height)):
         require_positive(f"ring {label}", value, " m")
     if not inner < outer < np.inf:
@@ -127,13 +127,13 @@ def ring(
 
 
 def compartment_box(
-    length: float = 0.2,  # [m] along x, outside
-    width: float = 0.2,  # [m] along y, outside
-    height: float = 0.06,  # [m] outside
-    cells: tuple[int, int] = (2, 2),  # along x and y
-    wall: float = 0.004,  # [m] thickness
+    length: float = 0.2,  # [m] along x, outer dimension
+    width: float = 0.2,  # [m] along y, outer dimension
+    height: float = 0.06,  # [m] outer dimension
+    cells: tuple[int, int] = (2, 2),  # number of cells along x and y
+    wall: float = 0.004,  # [m] thickness of the walls
 ) -> RigidShape:
-    """A box without a lid on z = 0, parted by walls into cells along x and y."""
+    """An open box on z = 0, divided by walls into cells along x and y."""
     sizes = (("length", length), ("width", width), ("height", height), ("wall", wall))
     for label, value in sizes:
         require_positive(f"compartment box {label}", value, " m")
@@ -142,7 +142,7 @@ def compartment_box(
     rooms = [(size - (n + 1) * wall) / n for size, n in zip((length, width), cells)]
     if min(*rooms, height - wall) <= 0.0:
         raise LimpetError(
-            f"compartment box wall = {wall:g} m: leaves no room for {cells[0]} x {cells[1]} cells"
+            f"compartment box wall = {wall:g} m: too thick for {cells[0]} x {cells[1]} cells"
         )
     box = Manifold.cube((length, width, height)).translate((-length / 2.0, -width / 2.0, 0.0))
     room = Manifold.cube((rooms[0], rooms[1], 2.0 * height))
@@ -161,12 +161,12 @@ def mug(
     handle: float = 0.006,  # [m] half the thickness of the handle
     sides: int = 48,
 ) -> RigidShape:
-    """A mug that stands on z = 0, open above, its round handle along x; sizes are those outside."""
+    """A mug on z = 0, open above, with a round handle along x; outer dimensions."""
     sizes = (("radius", radius), ("height", height), ("wall", wall), ("handle", handle))
     for label, value in sizes:
         require_positive(f"mug {label}", value, " m")
     sides = _sides("mug", sides)
-    reach = 0.3 * height  # [m] of the handle's middle line from its centre, in the wall
+    reach = 0.3 * height  # [m] radius of the centre line of the handle
     if wall >= min(radius, height) / 2.0 or handle >= reach / 2.0:
         raise LimpetError(
             f"mug wall = {wall:g} m, handle = {handle:g} m: expected the wall below "
@@ -182,16 +182,16 @@ def mug(
 def drilled_plate(
     length: float = 0.06,  # [m] along x
     width: float = 0.06,  # [m] along y
-    height: float = 0.02,  # [m]
-    hole: float = 0.004,  # [m] diameter
+    height: float = 0.02,  # [m] along z
+    hole: float = 0.004,  # [m] diameter of the hole
     depth: float = 0.01,  # [m] of the hole
-    at: tuple[float, float] = (0.0, 0.0),  # [m] its place in x, y
+    at: tuple[float, float] = (0.0, 0.0),  # [m] position of the hole in x, y
     *,
-    sides: int = 12,  # facets round the hole
+    sides: int = 12,  # number of facets of the hole
 ) -> RigidShape:
     """A plate with a blind hole, its top at z = 0.
 
-    As a port for a vacuum line, whose fitting closes the hole from below.
+    The hole is a port for a vacuum line.
     """
     sizes = {"length": length, "width": width, "height": height, "hole": hole, "depth": depth}
     for label, value in sizes.items():
@@ -203,7 +203,7 @@ def drilled_plate(
     inside = [abs(x) + 0.5 * hole < 0.5 * size for x, size in zip(at, (length, width))]
     if not all(inside):
         raise LimpetError(
-            f"drilled plate hole at ({at[0]:g}, {at[1]:g}) m: expected it within the plate, "
+            f"drilled plate hole at ({at[0]:g}, {at[1]:g}) m: expected it inside the plate, "
             f"{length:g} x {width:g} m"
         )
     plate = Manifold.cube((length, width, height)).translate((-length / 2, -width / 2, -height))
@@ -212,11 +212,11 @@ def drilled_plate(
 
 
 def pencil(
-    length: float = 0.175,  # [m] point and all
+    length: float = 0.175,  # [m] with the point
     width: float = 7e-3,  # [m] between two opposite faces
-    point: float = 0.018,  # [m] of the length, sharpened
+    point: float = 0.018,  # [m] length of the sharpened part
 ) -> RigidShape:
-    """A pencil with six faces along x, about the x axis, two of its faces along y; it points to x.
+    """A hexagonal pencil along the x axis, pointing to +x, with two faces normal to z.
 
     Its blunt end is at x = 0.
     """
@@ -231,13 +231,13 @@ def pencil(
 
 
 def spoon(
-    length: float = 0.17,  # [m] bowl and all
+    length: float = 0.17,  # [m] with the bowl
     bowl: tuple[float, float, float] = (0.05, 0.034, 0.01),  # [m] length, width, depth
     handle: tuple[float, float] = (3e-3, 8e-3),  # [m] across and up
     wall: float = 1.5e-3,  # [m] of the bowl
     sides: int = 32,
 ) -> RigidShape:
-    """A spoon along x, its bowl open above; the handle's end at x = 0, its middle on the x axis."""
+    """A spoon along x with its bowl open above; the handle is on the x axis and ends at x = 0."""
     for label, value in (("bowl", min(bowl)), ("handle", min(handle)), ("wall", wall)):
         require_positive(f"spoon {label}", value, " m")
     if not (bowl[0] < length < np.inf and wall < 0.5 * min(bowl)):
@@ -256,7 +256,7 @@ def spoon(
 
 
 def wheel(radius: float, width: float, spokes: int = 5, sides: int = 64) -> RigidShape:
-    """A wheel about the y axis, radius and width [m]: rim, hub and spokes, so that a turn shows."""
+    """A wheel about the y axis, radius and width [m]: rim, hub and spokes."""
     for label, value in (("radius", radius), ("width", width)):
         require_positive(f"wheel {label}", value, " m")
     if spokes < 2:
@@ -281,7 +281,7 @@ def _sides(name: str, sides: int) -> int:
 def _revolved(
     section: list[tuple[float, float]], sides: int, closed: bool = False
 ) -> tuple[Array, Array]:
-    """The surface of (r, z) corners turned about z: from below up, or round a `closed` section."""
+    """The surface of revolution of (r, z) corners: upwards, or around a `closed` section."""
     steps = np.arange(float(sides))
     angle = 2.0 * np.pi * steps / sides
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)

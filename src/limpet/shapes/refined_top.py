@@ -1,4 +1,4 @@
-"""The collision surface of a soft box whose top is finer than its cells and bends with them."""
+"""Collision surface of a soft box whose top is finer than its cells."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LOWER, UPPER = (0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 16, 17, 18, 19)
 
 
 def with_fine_top(box: SoftShape, divisions: tuple[int, int, int], fine: int) -> SoftShape:
-    """A soft_box of hexahedra cut into `divisions`, where cups seal on its top.
+    """A soft_box of hexahedra with a finer collision surface on top, for cups.
 
-    Its collision surface gets `fine` squares along the edge of each cell on top, one elsewhere.
+    `divisions` are those of the box. Each cell edge has `fine` squares on top, one elsewhere.
     """
     (kind, cells), *others = box.cells.items()
     if others or kind not in ("hex8", "hex20"):
-        raise LimpetError(f"fine top of a box of {kind}: expected hexahedra; name another element")
+        raise LimpetError(f"fine top of a box of {kind}: expected hexahedra; use another element")
     if fine < 1:
         raise LimpetError(f"fine top = {fine}: expected a whole number from 1 up")
     nx, ny, nz = divisions
@@ -50,7 +50,7 @@ def with_fine_top(box: SoftShape, divisions: tuple[int, int, int], fine: int) ->
 
 
 def _perimeter(nx: int, ny: int) -> list[tuple[int, int]]:
-    """Round a grid of nx by ny squares from (0, 0), counter-clockwise."""
+    """The boundary of a grid of nx by ny squares from (0, 0), counter-clockwise."""
     return [
         *((i, 0) for i in range(nx)), *((nx, j) for j in range(ny)),
         *((nx - i, ny) for i in range(nx)), *((0, ny - j) for j in range(ny)),
@@ -58,7 +58,7 @@ def _perimeter(nx: int, ny: int) -> list[tuple[int, int]]:
 
 
 class _Skin:
-    """Vertices by place, in cells from the corner; each rides on the level face it lies in."""
+    """Vertices by position in cells; each is bound to the horizontal face that contains it."""
 
     def __init__(self, kind: str, cells: Array) -> None:
         self.kind, self.cells = kind, cells  # (nx, ny, nz, k)

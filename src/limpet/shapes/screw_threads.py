@@ -1,4 +1,4 @@
-"""Bolts and nuts: threads as surfaces whose radius is a wave along a helix."""
+"""Bolts and nuts; the radius of a thread is a periodic function along a helix."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from limpet.errors import LimpetError, require_positive
 from limpet.geometry.shape import RigidShape
 from limpet.geometry.union import arrays
 
-DEPTH = 0.6  # of the pitch, from crest to root; that of metric threads
-PER_PITCH = 8  # rows of facets
+DEPTH = 0.6  # of the pitch, from crest to root, as in metric threads
+PER_PITCH = 8  # rows of facets per pitch
 
 
 def bolt(
     diameter: float = 0.012,  # [m] over the crests
-    pitch: float = 3e-3,  # [m] it advances by this with each turn; right-handed
+    pitch: float = 3e-3,  # [m] advance per revolution; right-handed
     length: float = 0.03,  # [m] of the thread
     head: tuple[float, float] = (0.014, 0.008),  # [m] width and height of the square head
     sides: int = 24,
 ) -> RigidShape:
-    """A bolt about z: its head's lower face at z = 0, the thread below it."""
+    """A bolt along z: the lower face of its head is at z = 0, the thread is below."""
     _check("bolt", diameter, pitch, length, sides)
     width, height = (require_positive("bolt head", size, " m") for size in head)
     block = Manifold.cube((width, width, height)).translate((-width / 2, -width / 2, 0.0))
@@ -32,15 +32,17 @@ def nut(
     pitch: float = 3e-3,  # [m]
     height: float = 0.01,  # [m]
     width: float = 0.02,  # [m] between two opposite faces
-    clearance: float = 1e-4,  # [m] that its thread is wider than that of the bolt
+    clearance: float = 1e-4,  # [m] radial clearance to the thread of the bolt
     sides: int = 24,
 ) -> RigidShape:
-    """A nut about z between z = 0 and -height; a bolt at the same place fits in its thread."""
+    """A nut along z between z = 0 and -height; a bolt at the same position fits its thread."""
     _check("nut", diameter, pitch, height, sides)
     require_positive("nut clearance", clearance, " m")
     radius = 0.5 * diameter + clearance
     if not 2.0 * radius < width < np.inf:
-        raise LimpetError(f"nut width = {width:g} m: expected more than its bolt, {2 * radius:g} m")
+        raise LimpetError(
+            f"nut width = {width:g} m: expected more than the diameter {2 * radius:g} m"
+        )
     outside = Manifold.cylinder(height, width / np.sqrt(3.0), width / np.sqrt(3.0), 6)
     hole = _rod(radius, pitch, -height - pitch, pitch, sides)
     return RigidShape("nut", *arrays(outside.translate((0.0, 0.0, -height)) - hole))
@@ -49,8 +51,8 @@ def nut(
 def _rod(radius: float, pitch: float, low: float, high: float, sides: int) -> Manifold:
     """A threaded rod between two heights, `radius` over the crests.
 
-    Its rows of facets stand at the same heights and angles whatever its ends are, so that a bolt
-    and its nut have alike threads.
+    The facets are at the same heights and angles for all ends, so that the threads of a bolt and
+    its nut match.
     """
     row = pitch / PER_PITCH
     inner = np.arange(np.floor(low / row) + 1, np.ceil(high / row))

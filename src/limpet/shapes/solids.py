@@ -1,8 +1,8 @@
-"""Rounded solids of the kinds M hangs up, filled by Netgen: bunny, torus, serpent, quadruped.
+"""Solids with rounded shapes as in M, meshed by Netgen: bunny, torus, serpent, quadruped.
 
-Defaults come close to the counts of M table 1. Metres, z up, standing on z = 0. `nodes` are those
-of the tet4 mesh; `order` 1 makes tet4, 2 tet10 cells; `inner` is the size wished of the tets
-inside, in edges of the surface.
+The defaults give about the node counts of M table 1. Metres, z up, lowest point at z = 0. `nodes`
+are the corner nodes; `order` is 1 for tet4 and 2 for tet10 cells; `inner` is the size of the tets
+inside, in mean edges of the surface.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from manifold3d import Manifold, Mesh64, OpType
 from limpet.errors import LimpetError, require_positive
 from limpet.geometry.shape import Array, SoftShape
 from limpet.geometry.union import arrays
-from limpet.meshing.tetrahedra import need, solid, tetrahedralise
+from limpet.meshing.tetrahedra import require_package, solid, tetrahedralise
 
 
 def bunny(nodes: int = 280, inner: float = 0.8, height: float = 0.12, order: int = 2) -> SoftShape:
-    """The Stanford bunny, its holes closed, `height` [m]; regions ear (the tip of one) and tail.
+    """The Stanford bunny with closed holes, `height` [m]; regions ear (the tip of one) and tail.
 
-    `nodes` corners of tetrahedra, about; `inner`: their size inside, in edges of the surface's
-    triangles; `order` 1 makes tet4, 2 tet10 cells. The scan comes with the package pymeshfix, which
-    also repairs it.
+    `nodes`: approximate number of corner nodes; `inner`: size of the tets inside, in mean edges of
+    the surface; `order`: 1 for tet4, 2 for tet10 cells. The scan comes with the package pymeshfix,
+    which also repairs it.
     """
     dense, triangles = bunny_surface(height)
     shape = solid(*tetrahedralise(dense, triangles, nodes, inner, 0.88, "bunny"), "bunny", order)
@@ -35,7 +35,7 @@ def bunny(nodes: int = 280, inner: float = 0.8, height: float = 0.12, order: int
 
 
 def bunny_surface(height: float) -> tuple[Array, Array]:
-    """The scan as a closed surface of some 11 000 vertices, upright on z = 0, facing -x."""
+    """The scan as a closed surface of about 11 000 vertices, upright on z = 0, facing -x."""
     require_positive("bunny height", height, " m")
     dense, triangles = _bunny_scan()
     low, high = dense.min(axis=0), dense.max(axis=0)
@@ -44,7 +44,7 @@ def bunny_surface(height: float) -> tuple[Array, Array]:
 
 @cache
 def _bunny_scan() -> tuple[Array, Array]:
-    need("pymeshfix", "pymeshfix", "the bunny")
+    require_package("pymeshfix", "pymeshfix", "the bunny")
     repair = import_module("pymeshfix").PyTMesh()
     repair.set_quiet(1)
     with as_file(files("pymeshfix") / "examples" / "StanfordBunny.ply") as path:
@@ -62,13 +62,13 @@ def _bunny_scan() -> tuple[Array, Array]:
 
 
 def torus(
-    major: float = 0.05,  # [m] radius of its middle line
-    minor: float = 0.02,  # [m] radius of its tube
+    major: float = 0.05,  # [m] radius of the centre line
+    minor: float = 0.02,  # [m] radius of the tube
     nodes: int = 513,
     inner: float = 0.5,
     order: int = 2,
 ) -> SoftShape:
-    """A lying ring, 513 and 908 nodes are M's low and high one; region side (where x is least).
+    """A torus around z; M has 513 and 908 nodes. Region: side (at the smallest x).
 
     `nodes`, `inner` and `order` as for `bunny`.
     """
@@ -84,13 +84,13 @@ def torus(
 
 
 def serpent(
-    length: float = 0.3,  # [m]
+    length: float = 0.3,  # [m] along x
     thickness: float = 0.018,  # [m] at the head
     nodes: int = 343,
     inner: float = 0.4,
     order: int = 2,
 ) -> SoftShape:
-    """A tapering body that winds along x and lifts its head; regions head and tail (the ends).
+    """A tapered, winding body along x with a raised head; regions head and tail (the ends).
 
     `nodes`, `inner` and `order` as for `bunny`.
     """
@@ -143,7 +143,7 @@ def quadruped(
 
 
 def _tube(centres: Array, radii: Array, closed: bool, sides: int = 48) -> tuple[Array, Array]:
-    """A round tube about a line that is never upright; open ones end in a point."""
+    """A round tube around a line that is nowhere vertical; an open tube ends in a point."""
     if closed:
         tangent = np.roll(centres, -1, axis=0) - np.roll(centres, 1, axis=0)
     else:
@@ -176,7 +176,7 @@ def _tube(centres: Array, radii: Array, closed: bool, sides: int = 48) -> tuple[
 
 
 def _with_regions(shape: SoftShape, places: dict[str, tuple[Array, float]]) -> SoftShape:
-    """Regions of the nodes within a distance of a place; at least the nearest."""
+    """Regions of the nodes within a distance of a point; at least the nearest node."""
     regions = {}
     for name, (place, distance) in places.items():
         away = np.linalg.norm(shape.points - place, axis=1)

@@ -1,4 +1,4 @@
-"""Coil springs: hexahedra swept along the wire, the round wire embedded in them."""
+"""Coil springs: hexahedra swept along the wire, with the round wire embedded in them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ SQUARE = (3.0 * np.pi / 16.0) ** 0.25
 
 
 def coil_spring(
-    radius: float = 0.012,  # [m] of the coil, to the middle of the wire
-    wire: float = 0.002,  # [m] diameter
-    pitch: float = 0.008,  # [m] a turn
-    turns: float = 4.0,  # active ones, between the ends
+    radius: float = 0.012,  # [m] of the coil, to the centre of the wire
+    wire: float = 0.002,  # [m] diameter of the wire
+    pitch: float = 0.008,  # [m] per turn
+    turns: float = 4.0,  # number of active turns
     *,
-    ends: float = 0.5,  # turns that lie flat at each end
-    per_turn: int | None = None,  # cells; 8 of hex20, 16 of hex8
+    ends: float = 0.5,  # flat turns at each end
+    per_turn: int | None = None,  # cells per turn; 8 for hex20, 16 for hex8 by default
     element: str | None = None,
-    sides: int = 6,  # of the collision surface round the wire
+    sides: int = 6,  # facets of the collision surface around the wire
 ) -> SoftShape:
-    """A coil spring about z that stands on z = 0, one cell across its wire; hex20 unless told.
+    """A coil spring around z, from z = 0, with one cell across the wire; hex20 by default.
 
-    The cells' square section is as stiff as the round wire, which is embedded in them: its axial
-    stiffness is the helical spring's G d^4 / (8 D^3 turns). Regions: bottom, top (the flat ends,
-    which are there to be held).
+    The square section of the cells is as stiff as the embedded round wire: the axial stiffness is
+    that of a helical spring, G d^4 / (8 D^3 turns). Regions: bottom, top (the flat ends).
     """
     kind = hexahedra(element, "hex20", "coil spring")
     for label, value in (("radius", radius), ("wire", wire), ("pitch", pitch), ("turns", turns)):
@@ -38,11 +37,11 @@ def coil_spring(
         per_turn = 8 if kind == "hex20" else 16
     if per_turn < 4 or sides < 3:
         raise LimpetError(
-            f"coil spring per_turn = {per_turn}, sides = {sides}: expected 4 cells a turn and 3 "
+            f"coil spring per_turn = {per_turn}, sides = {sides}: expected 4 cells per turn and 3 "
             "sides or more"
         )
     if not 0.0 < ends < 1.0:
-        raise LimpetError(f"coil spring ends = {ends:g}: expected part of a turn, between 0 and 1")
+        raise LimpetError(f"coil spring ends = {ends:g}: expected a number between 0 and 1")
     if radius < wire:
         raise LimpetError(f"coil spring radius = {radius:g} m: expected at least wire = {wire:g} m")
     if turns + ends > 1.0 and pitch * (1.0 - ends) < 1.05 * wire:
@@ -52,7 +51,7 @@ def coil_spring(
         )
     flat = max(round(ends * per_turn), 1)
     between = max(round(turns * per_turn), 2)
-    # (cells,) edges of the cells along the wire, in turns: flat, rising, flat
+    # (cells,) boundaries of the cells along the wire, in turns: flat, rising, flat
     along = np.concatenate(
         [
             np.linspace(0.0, ends, flat + 1),
@@ -62,7 +61,7 @@ def coil_spring(
     )
 
     def place(cell: Array, across: Array) -> Array:
-        """Points at `cell` (n,) along the wire, a share of a cell included; (up, out) in wires."""
+        """Points at the fractional `cell` (n,) along the wire; `across` is (up, out) in wires."""
         turn = np.interp(cell, np.arange(len(along)), along)
         angle = 2.0 * np.pi * turn
         r = radius + wire * across[:, 1]
@@ -79,7 +78,7 @@ def coil_spring(
     }
 
     def round_wire(stations: Array, corners: int) -> Binding:
-        """The wire's surface, rings of so many corners at stations counted in cells."""
+        """The surface of the wire: rings of `corners` vertices at stations in cells."""
         angle = 2.0 * np.pi * (np.arange(corners) + 0.5) / corners
         cell = np.minimum(stations.astype(int), n - 1)
         ring = np.stack([np.cos(angle), np.sin(angle)], axis=1) / SQUARE  # the half side is 1
@@ -102,7 +101,7 @@ def coil_spring(
 
 
 def _tube_triangles(rings: int, corners: int) -> Array:
-    """A tube of rings, outward when their corners turn from (up) to (out); two caps at the end."""
+    """Triangles of a closed tube, outward if the corners of a ring run from (up) to (out)."""
     number = np.arange(rings * corners).reshape(rings, corners)
     a, b = number[:-1], np.roll(number[:-1], -1, axis=1)
     d, c = number[1:], np.roll(number[1:], -1, axis=1)

@@ -1,9 +1,9 @@
-"""An octopus arm: a tapering body along x with a row of suckers on its underside, of hexahedra.
+"""An octopus arm: a tapered body along x with a row of suckers on its underside, of hexahedra.
 
-The arm is a row of units, each as long as it is wide in proportion, so that units differ in size
-alone. Seen from below a unit is a disc (the roof of the hollow), a ring round it from which the
-sucker's wall grows down, and a frame out to the unit's sides; eight sectors each. Metres; the rims
-of all suckers stand on z = 0.
+The arm is a row of units of the same proportions, which differ in size only. Seen from below, a
+unit is a disc (the roof of the hollow), a ring around it with the wall of the sucker below, and a
+frame out to the sides of the unit; each has eight sectors. Metres; the rims of all suckers are at
+z = 0.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from limpet.geometry.shape import Array, Binding, SoftShape, boundary
 from limpet.meshing.embedded import Vertices
 from limpet.meshing.strips import strip
 
-SECTORS = 8  # round a sucker; the unit's corners and the middles of its sides lie between them
+SECTORS = 8  # of a sucker; corners and side midpoints of the unit are between them
 TURN = 2 * SECTORS  # half sectors
-# A sucker's section, in its radius: the wall's inner and outer face at the root, the rim
+# Section of a sucker in units of its radius: inner and outer face of the wall at the root, rim
 ROOT, RIM = (0.45, 0.8), 1.0
 DEPTH = 0.6  # of the hollow below the arm
-DOME = 0.15  # and of its roof in the arm
-BULGE = 0.03  # of the rim's middle below its edges
-HIGH_SIDES = 0.55  # of the arm's thickness at its edges over that in the middle
+DOME = 0.15  # of its roof in the arm
+BULGE = 0.03  # of the middle of the rim below its edges
+HIGH_SIDES = 0.55  # thickness of the arm at its edges over that in the middle
 
 Key = tuple[float, ...]
 
 
 def tentacle(
-    length: float = 0.16,  # [m]
+    length: float = 0.16,  # [m] along x
     root: float = 0.024,  # [m] width at the root
     tip: float = 0.012,  # [m] width at the tip
-    suckers: int = 7,  # in a row
+    suckers: int = 7,  # number of suckers
     *,
-    thickness: float = 0.45,  # in widths
-    sucker: float = 0.92,  # diameter, of the room there is for each
-    lip: float = 0.12,  # thickness of a sucker's wall at its rim, in its radii
-    rim_vertices: int = 3,  # in a sector, of the collision surface
+    thickness: float = 0.45,  # of the arm, in widths
+    sucker: float = 0.92,  # diameter of a sucker, as a fraction of the space for it
+    lip: float = 0.12,  # thickness of a sucker's wall at the rim, in radii of the sucker
+    rim_vertices: int = 3,  # vertices of the collision surface per sector
     element: str | None = None,
 ) -> SoftShape:
-    """An arm from x = 0 to `length`, suckers down, as one body of hex20 cells.
+    """An arm from x = 0 to `length` with suckers below, of hex20 cells.
 
-    Regions: root (its face at x = 0), tip, back (the upper face), rims (of the suckers).
+    Regions: root (the face at x = 0), tip, back (the upper face), rims (of the suckers).
     """
     for label, value in (("length", length), ("root", root), ("tip", tip)):
         require_positive(f"tentacle {label}", value, " m")
@@ -59,7 +59,7 @@ def tentacle(
             f"tentacle suckers = {suckers}, rim_vertices = {rim_vertices}: expected 1 or more"
         )
     if not 0.0 < sucker < 1.0:
-        raise LimpetError(f"tentacle sucker = {sucker:g}: expected a share between 0 and 1")
+        raise LimpetError(f"tentacle sucker = {sucker:g}: expected a number between 0 and 1")
     if not 0.05 <= lip <= 0.5:
         raise LimpetError(f"tentacle lip = {lip:g}: expected 0.05 to 0.5 of a sucker's radius")
     arm = _Arm(length, root, tip, suckers, thickness, sucker, lip)
@@ -70,11 +70,11 @@ def tentacle(
 
 
 class _Arm:
-    """Nodes by key, made when first asked for.
+    """Nodes by key, created on first use.
 
-    On the lines between units: (line, side, level), side from -2 to 2 across the arm. Within unit
-    k: (k, ring, angle, level), rings 0 to 6 (2 and 4 are the wall's faces, 6 the unit's sides),
-    angles in half sectors. Levels: 0 the underside, 2 the back, -2 the rim.
+    On the lines between units: (line, side, level), side from -2 to 2 across the arm. In unit k:
+    (k, ring, angle, level), rings 0 to 6 (2 and 4 are the faces of the wall, 6 the sides of the
+    unit), angles in half sectors. Levels: 0 is the underside, 2 the back, -2 the rim.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class _Arm:
         self.lines = self._unit_lines()
         pitch, width = np.diff(self.lines), self.width(self.lines)
         room = min(float((pitch / width[:-1]).min()), float((width[1:] / width[:-1]).min()))
-        self.share = 0.5 * sucker * room  # of a sucker's radius in the width at its unit's start
+        self.share = 0.5 * sucker * room  # radius of a sucker over the width of its unit
         self.ids: dict[Key, int] = {}
         self.points: list[Array] = []
         self.wall: dict[tuple[int, int], int] = {}  # (unit, sector) -> cell of a sucker's wall
@@ -96,7 +96,7 @@ class _Arm:
         return self.root + (self.tip - self.root) * np.asarray(x) / self.length
 
     def _unit_lines(self) -> Array:
-        """Where units begin and end: in proportion to their width; plain ends are left over."""
+        """Boundaries of the units, in proportion to their width; the ends have no sucker."""
         a, b = 0.3 * self.root, self.length - 0.5 * self.tip
         if b - a < 0.5 * self.count * self.tip:
             raise LimpetError(
@@ -113,7 +113,7 @@ class _Arm:
         return self.share * float(self.width(self.lines[unit]))
 
     def node(self, *key: float) -> int:
-        if len(key) == 4 and key[1] == 6:  # on a side that it may share
+        if len(key) == 4 and key[1] == 6:  # on a side that two units may share
             key = self._side_key(int(key[0]), int(key[2]) % TURN, key[3])
         elif len(key) == 4:
             key = (key[0], key[1], key[2] % TURN if key[1] else 0, key[3])
@@ -123,7 +123,7 @@ class _Arm:
         return self.ids[key]
 
     def _side_key(self, unit: int, angle: int, level: float) -> Key:
-        """(line, side, level) of a place on a unit's sides, by its angle in half sectors."""
+        """(line, side, level) of a point on the sides of a unit, by its angle in half sectors."""
         a = angle if angle <= 10 else angle - TURN  # -5 to 10
         if -2 <= a <= 2:
             return unit + 1.0, float(a), level
@@ -137,7 +137,7 @@ class _Arm:
         return self._lift(x, 0.25 * side * float(self.width(x)), level)
 
     def _lift(self, x: float, y: float, level: float, dome: float = 0.0) -> Array:
-        """A place in the arm itself, level 0 (underside) to 2 (back)."""
+        """A point in the arm, level 0 (underside) to 2 (back)."""
         width = float(self.width(x))
         across = 2.0 * y / width
         low = DEPTH * self.share * width + dome
@@ -165,7 +165,7 @@ class _Arm:
         return np.array([x, y, z])
 
     def mesh(self) -> dict[str, Array]:
-        """hex20 and, at the middle of a unit, wedge15 cells."""
+        """hex20 cells and, in the middle of a unit, wedge15 cells."""
         hexes: list[list[int]] = []
         wedges: list[list[int]] = []
         steps = np.rint(CELLS["hex20"].nodes + 1.0).astype(int)
@@ -181,7 +181,7 @@ class _Arm:
                 self.wall[k, sector] = len(hexes)
                 for ring, level in ((2, -2), (2, 0), (4, 0)):
                     hexes.append([self.node(k, ring + a, j + b, level + c) for a, b, c in steps])
-        for line in (-1, self.count):  # the plain ends
+        for line in (-1, self.count):  # the ends without suckers
             for side in (-2, 0):
                 hexes.append(
                     [self.node(line + 0.5 * a, side + float(b), float(c)) for a, b, c in steps]
@@ -200,13 +200,13 @@ class _Arm:
         }
 
     def collision(self, hexes: Array, rim_vertices: int) -> Binding:
-        """Fine rings along each sucker's wall; elsewhere the cells' corners."""
+        """Fine rings along the wall of each sucker; elsewhere the corners of the cells."""
         vertices = Vertices()
 
         def corner(*key: float) -> int:
             return vertices.at_node(self.node(*key))
 
-        t = (2.0 * np.arange(rim_vertices) + 1.0) / rim_vertices - 1.0  # alike in their sectors
+        t = (2.0 * np.arange(rim_vertices) + 1.0) / rim_vertices - 1.0  # within a sector
         angles = (2.0 * np.arange(SECTORS)[:, None] + 1.0 + t).ravel()
         outline = np.arange(0.0, TURN, 2.0)
         triangles: list[tuple[int, int, int]] = []

@@ -1,4 +1,4 @@
-"""Reference elements by name, and the families that mesh together."""
+"""Reference elements by name, and the elements that can be combined in one mesh."""
 
 from limpet.fem.elements.element import Element
 from limpet.fem.elements.hex8 import HEX8, WEDGE6
@@ -7,7 +7,7 @@ from limpet.fem.elements.tet4 import IICR10, IICR11, TET4
 from limpet.fem.elements.tet10 import IICR21, TET10
 from limpet.fem.elements.wedge15 import WEDGE15, WEDGE15P
 
-# What a user names, and the element of each cell kind that its meshes may have.
+# The name that a user gives -> the element of each cell kind in its meshes.
 FAMILIES: dict[str, dict[str, Element]] = {
     name: {e.cell.name: e for e in elements}
     for name, elements in {

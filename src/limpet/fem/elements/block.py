@@ -1,4 +1,4 @@
-"""The cells of one element kind, with what is constant about their rest shape."""
+"""The cells of one element kind with the quantities of their rest shape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CellBlock:
     weights: Array  # (m, q) [m^3]
     laplace: Array  # (m, k, k) [m] sum over points of w grad_a . grad_b
     mass: Array  # (m, k, k) [m^3] integral of N_a N_b (M eq 17 at density 1)
-    lumped: Array  # (m, k) [m^3] each node's share of the cell's volume
+    lumped: Array  # (m, k) [m^3] lumped mass at density 1
     pressure_shape: Array  # (q, c) pressure functions at the points
     pressure_mass: Array  # (m, c, c) [m^3] integral of N_A N_B (M eq 13 at K = 1)
     pressure_root: Array  # (m, c, c) with root^T root = pressure_mass^-1
@@ -89,7 +89,7 @@ def _volume(x: Array, cells: Array, gradients: Array, weights: Array) -> float:
 
 
 def deformed_volume(block: CellBlock, x: Array) -> float:
-    """[m^3] integral of det F, by the points of the stiffness: exact for linear tetrahedra."""
+    """[m^3] integral of det F with the points of the stiffness; exact for linear tetrahedra."""
     return float(_volume(x, block.cells, block.gradients, block.weights))
 
 
@@ -116,15 +116,15 @@ def _changed(u: Array, cells: Array, gradients: Array, limit: float) -> bool:
 def changed(block: CellBlock, u: Array, limit: float) -> bool:
     """Whether moving the nodes by u (n, 3) [m] changes F by more than `limit` at some point.
 
-    By its Frobenius norm: a turn by an angle counts sqrt(2) times that angle.
+    In the Frobenius norm, in which a rotation by an angle counts sqrt(2) times that angle.
     """
     return bool(_changed(u, block.cells, block.gradients, limit))
 
 
 def _lump(mass: Array) -> Array:
-    """Row sums; where one is negative, the diagonal scaled to the volume, which never is.
+    """Row sums; if one is negative, the diagonal scaled to the volume.
 
-    (Hinton, Rock, Zienkiewicz: for the serendipity elements.)
+    (HRZ lumping: Hinton, Rock, Zienkiewicz, for serendipity elements.)
     """
     rows = mass.sum(axis=2)
     if np.all(rows > 0.0):
@@ -139,8 +139,8 @@ def _pressure(element: Element, weights: Array, mass_weights: Array) -> tuple[Ar
     if space is None:
         return np.zeros((len(element.points), 0)), np.zeros((len(weights), 0, 0))
     at_points = space.shape(element.points)
-    # A cell's own pressure answers the strain at the same points: a constant strain is then met
-    # exactly, however bent the cell. A shared one needs the exact product (M eq 25).
+    # The pressure of a cell uses the points of the strain: a constant strain is then reproduced
+    # exactly, also in a curved cell. A shared pressure needs the exact product (M eq 25).
     shape, rule = (
         (space.shape(element.mass_points), mass_weights) if space.shared else (at_points, weights)
     )

@@ -1,4 +1,4 @@
-"""Which element a mesh and a material get, and what is known to be wrong with a choice."""
+"""The element for a mesh and a material, and warnings about unsuitable elements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from limpet.errors import LimpetError, MeshError, suggest
 from limpet.fem.elements import FAMILIES
 from limpet.fem.elements.element import Element
 
-LOCKS_ABOVE = 0.4  # Poisson's ratio from which linear tetrahedra are wrong by factors
+LOCKS_ABOVE = 0.4  # Poisson's ratio above which linear tetrahedra lock severely
 
 
 class LockingWarning(UserWarning):
@@ -17,9 +17,9 @@ class LockingWarning(UserWarning):
 
 
 def default_element(kinds: Iterable[str], poisson: float, *, rubber: bool = False) -> str:
-    """The element for a mesh of these cell kinds, if the user names none.
+    """The default element for a mesh of these cell kinds.
 
-    A `rubber` law has no shared pressures.
+    A `rubber` law is not available with shared pressures.
     """
     kinds = set(kinds)
     shared = poisson > LOCKS_ABOVE and not rubber
@@ -33,12 +33,12 @@ def default_element(kinds: Iterable[str], poisson: float, *, rubber: bool = Fals
 def choose(
     body: str, kinds: Iterable[str], poisson: float, name: str | None, *, rubber: bool = False
 ) -> dict[str, Element]:
-    """The element of each cell kind in the mesh of `body`; `name` is what the user asked for."""
+    """The element of each cell kind in the mesh of `body`; `name` is the user's choice."""
     kinds = list(kinds)
     known = {kind for family in FAMILIES.values() for kind in family}
     for kind in kinds:
         if kind not in known:
-            raise MeshError(f"mesh of '{body}' has cells '{kind}': known are {_list(known)}")
+            raise MeshError(f"mesh of '{body}' has cells '{kind}': expected {_list(known, 'or')}")
     if name is None:
         name = default_element(kinds, poisson, rubber=rubber)
     if name not in FAMILIES:
@@ -46,7 +46,7 @@ def choose(
     family = FAMILIES[name]
     if not set(kinds) <= set(family):
         fit = [n for n, f in FAMILIES.items() if set(kinds) <= set(f)]
-        use = f"use {_list(fit, 'or')}" if fit else "its cells belong to no one element"
+        use = f"use {_list(fit, 'or')}" if fit else "no element has all these cells"
         raise MeshError(
             f"element = '{name}' of '{body}' is made of {_list(family)} cells, "
             f"its mesh has {_list(kinds)}: {use}"
@@ -54,13 +54,13 @@ def choose(
     elements = {kind: family[kind] for kind in kinds}
     if poisson == 0.5 and not all(e.shared_pressure for e in elements.values()):
         raise LimpetError(
-            f"poisson = 0.5 of '{body}': element '{name}' cannot be wholly incompressible; "
+            f"poisson = 0.5 of '{body}': element '{name}' cannot be fully incompressible; "
             "use iicr21 (a mesh of tet10) or iicr11 (of tet4), or poisson = 0.499"
         )
     if name in ("tet4", "iicr10") and poisson > LOCKS_ABOVE:
         warnings.warn(
             f"element '{name}' of '{body}' locks at poisson = {poisson:g}: its forces are "
-            "too high by factors; use hex20p or tet10, or iicr11 on the same mesh",
+            "far too high; use hex20p or tet10, or iicr11 on the same mesh",
             LockingWarning,
             stacklevel=2,
         )

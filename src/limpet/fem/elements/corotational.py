@@ -1,17 +1,17 @@
-"""Corotational linear elasticity at integration points: one law for every element.
+"""Corotational linear elasticity at integration points, for all elements.
 
-At a point the strain is e = sym(R^T F) - I, R being the rotation in F; the stress is the linear law
-in the rotated frame (P 3.7; M eq 30), P = R (2 mu e + p I) with p = lambda tr e where the element
+At a point the strain is e = sym(R^T F) - I, R the rotation of F; the stress is the linear law in
+the rotated frame (P 3.7; M eq 30), P = R (2 mu e + p I) with p = lambda tr e where the element
 has displacements only. With the polar rotation R^T F is symmetric, and P is the exact gradient of
-psi = mu |e|^2 + lambda/2 (tr e)^2. Then the stiffness is its second derivative: the linear law in
-the rotated frame, and against a turn about principal axis k (sigma_i + sigma_j)/(s_i + s_j), s and
-sigma being the principal stretches and stresses across that axis. Where that is negative
-(compression) it is left out, which keeps the matrix positive. Without it a thin wall under tension
-is modelled so much too soft that a step overshoots, and the run oscillates from step to step.
+psi = mu |e|^2 + lambda/2 (tr e)^2. The stiffness is its second derivative: the linear law in
+the rotated frame, and the geometric stiffness (sigma_i + sigma_j)/(s_i + s_j) against a rotation
+about principal axis k, with the principal stretches s and stresses sigma across that axis. A
+negative one (compression) is omitted, which keeps the matrix positive definite. Without the
+geometric stiffness a thin wall under tension is so much too soft that the steps oscillate.
 
-In a mixed element (M 3.2) the law is split: 2 mu dev(e) at the points, and a pressure of its own
-space, which answers tr e in the mean over each of its functions. A cell's own pressures are
-eliminated here; shared ones are unknowns of the body (`mixed.py`).
+In a mixed element (M 3.2) the law is split: 2 mu dev(e) at the points, and a pressure from
+its own function space, which is the weighted mean of K tr e. The pressures of a cell are eliminated
+here (static condensation); shared ones are unknowns of the body (`mixed.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from limpet.geometry.rotation import gram_schmidt, polar, symmetric_eigen
 
 Array = np.ndarray
 
-# How the rotation is found. NONE: R = I, linear elasticity for small turns only (M eq 29).
+# How the rotation is computed. NONE: R = I, linear elasticity for small rotations (M eq 29).
 POLAR, GRAM_SCHMIDT, NONE = 0, 1, 2
 ROTATIONS = {"polar": POLAR, "gram-schmidt": GRAM_SCHMIDT, "none": NONE}
 
@@ -85,13 +85,13 @@ def load(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def turning_axes(stretch: Array, pressure: float, mu: float, axes: Array) -> int:
-    """Columns of `axes` whose outer squares add up to G, the stiffness against turns at a point.
+def geometric_stiffness_axes(stretch: Array, pressure: float, mu: float, axes: Array) -> int:
+    """Columns of `axes` whose outer products sum to G, the geometric stiffness at a point.
 
     About principal axis n it is (sigma_i + sigma_j)/(s_i + s_j) = mu + (p - 2 mu)/(tr U - s_n), so
-    G = mu I + (p - 2 mu) (tr U I - U)^-1 for the left stretch U, where that is positive: its
-    Cholesky factor will do. Where it is negative nothing is left, and where it is neither its
-    positive part is taken by axes. Returns how many columns; U is lost.
+    G = mu I + (p - 2 mu) (tr U I - U)^-1 for the left stretch U. If G is positive definite,
+    its Cholesky factor is used; if it is indefinite, its positive part. Returns the number of
+    columns; U is overwritten.
     """
     trace = stretch[0, 0] + stretch[1, 1] + stretch[2, 2]
     k00, k11, k22 = trace - stretch[0, 0], trace - stretch[1, 1], trace - stretch[2, 2]
@@ -136,10 +136,10 @@ def turning_axes(stretch: Array, pressure: float, mu: float, axes: Array) -> int
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
-def resist_turning(
+def geometric_stiffness_rows(
     f: Array, r: Array, pressure: Array, mu: float, turned: Array, rows: Array, work: Array
 ) -> int:
-    """Rows whose squares are the stiffness of stretched axes against a turn; returns how many."""
+    """Rows whose outer products sum to the geometric stiffness; returns their number."""
     q, size = turned.shape
     stretch, axes = work[0], work[1]
     used = 0
@@ -149,7 +149,7 @@ def resist_turning(
                 stretch[i, j] = (
                     f[g, i, 0] * r[g, j, 0] + f[g, i, 1] * r[g, j, 1] + f[g, i, 2] * r[g, j, 2]
                 )
-        for n in range(turning_axes(stretch, pressure[g], mu, axes)):
+        for n in range(geometric_stiffness_axes(stretch, pressure[g], mu, axes)):
             e0, e1, e2 = axes[0, n], axes[1, n], axes[2, n]
             for a in range(0, size, 3):
                 t0, t1, t2 = turned[g, a], turned[g, a + 1], turned[g, a + 2]
@@ -162,9 +162,9 @@ def resist_turning(
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def gram(rows: Array, count: int, out: Array) -> None:
-    """out = sum of the outer squares of the first `count` rows, lower block triangle at least."""
+    """out = sum of the outer products of the first `count` rows; at least the lower blocks."""
     n = rows.shape[1]
-    if n >= 30 and count > 0:  # worth a call of the dense product
+    if n >= 30 and count > 0:  # large enough for the dense product
         used = rows[:count]
         np.dot(used.T, used, out)
         return
@@ -207,7 +207,7 @@ def scatter_point(
     slots: Array, turned: Array, rows: Array, used: int, laplace: Array, mu: float, lam: float,
     factor: float, values: Array,
 ) -> None:  # fmt: skip
-    """The same as `gram` and `scatter` for a cell of one point, block by block: less to move."""
+    """The same as `gram` and `scatter` for a cell of one point, block by block."""
     k = len(laplace)
     for a in range(k):
         a0, a1, a2 = turned[3 * a], turned[3 * a + 1], turned[3 * a + 2]
@@ -244,7 +244,7 @@ def scatter_point(
 def own_pressure(
     weights: Array, shape: Array, root: Array, trace: Array, bulk: float, mu: float, out: Array
 ) -> None:
-    """Isotropic stress at the points of a cell that has its own pressures: p - 2/3 mu tr e.
+    """Isotropic stress p - 2/3 mu tr e at the points of a cell with condensed pressures.
 
     The pressures are K C^-1 times the means of tr e (M eq 16).
     """
@@ -265,7 +265,7 @@ def own_pressure(
 def mean_rows(
     weights: Array, shape: Array, root: Array, turned: Array, bulk: float, rows: Array
 ) -> None:
-    """Rows (c, 3 k) whose squares are the stiffness against a change of volume, K B^T C^-1 B."""
+    """Rows (c, 3 k) whose outer products sum to the volumetric stiffness K B^T C^-1 B."""
     q, c = shape.shape
     rows[:] = 0.0
     for i in range(c):
@@ -290,7 +290,7 @@ def _assemble(
     f, r = np.empty((q, 3, 3)), np.empty((q, 3, 3))
     trace, pressure = np.empty(q), np.empty(q)
     turned = np.empty((q, 3 * k))
-    work = np.empty((2, 3, 3))  # allocated here: an array a cell would cost a fifth of the time
+    work = np.empty((2, 3, 3))  # allocated once: one array per cell would cost a fifth of the time
     rows = np.empty((3 * q + c, 3 * k))
     outer, more = np.empty((3 * k, 3 * k)), np.empty((3 * k, 3 * k))
     for e in range(m):
@@ -305,7 +305,7 @@ def _assemble(
             continue
         used = 0
         if rotation == POLAR and implicit:
-            used = resist_turning(f, r, pressure, mu, turned, rows, work)
+            used = geometric_stiffness_rows(f, r, pressure, mu, turned, rows, work)
         if c > 0:
             mean_rows(weights[e], shape, roots[e], turned, bulk, rows[used : used + c])
             used += c
@@ -326,8 +326,8 @@ def assemble(
     """Add elastic forces (n, 3) [N] and factor * stiffness blocks [N/m] of all cells.
 
     slots (m, k, k) int32: where block (a, b), a >= b, goes in `values`; -1 - slot if transposed.
-    Empty `values`: the forces alone.
-    Not `implicit`: the matrix has the volumetric part only (M 3.4), for cells with own pressures.
+    If `values` is empty, only the forces are computed. If not `implicit`, the matrix has only the
+    volumetric part (M 3.4), for cells with condensed pressures.
     """
     _assemble(
         x, block.cells, block.gradients, block.weights, block.laplace, block.pressure_shape,
@@ -366,7 +366,7 @@ def _energy(
 
 
 def energy(block: CellBlock, x: Array, mu: float, lam: float, *, rotation: int = POLAR) -> float:
-    """Elastic energy [J]. With Gram-Schmidt rotations it is not what the forces derive from."""
+    """Elastic energy [J]. With Gram-Schmidt rotations the forces are not its gradient."""
     return _energy(
         x, block.cells, block.gradients, block.weights, block.pressure_shape, block.pressure_root,
         rotation, mu, lam,

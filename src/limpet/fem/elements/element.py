@@ -1,4 +1,4 @@
-"""What every element says about itself: cell, shape functions, integration points, pressures."""
+"""The record of an element: cell, shape functions, integration points, pressure space."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Array = np.ndarray
 class PressureSpace:
     """How a mixed element (M 3.2) interpolates its pressure.
 
-    A shared one has its values at the cell's corners, common to all cells there; one that is not
-    belongs to the cell and is eliminated inside it. One that is as rich as the displacements
-    oscillates and stiffens unless it is stabilised (mixed.py).
+    A shared pressure has its values at the corners, common to all cells there. Another one belongs
+    to the cell and is eliminated by static condensation. A pressure of the same order as the
+    displacements (`as_rich`) violates the inf-sup condition and is stabilised (mixed.py).
     """
 
     count: int
@@ -30,13 +30,13 @@ class PressureSpace:
 
 @dataclass(frozen=True)
 class Element:
-    """A reference element. A new one is this record and nothing else."""
+    """A reference element; a new element is one such record."""
 
     name: str
     cell: Cell
     points: Array  # (q, 3) integration points for the stiffness
     weights: Array  # (q,) their weights
-    mass_points: Array  # (p, 3) integration points exact enough for volume and mass
+    mass_points: Array  # (p, 3) integration points for volume and mass
     mass_weights: Array  # (p,)
     shape: Callable[[Array], Array]  # (..., 3) -> (..., k)
     gradient: Callable[[Array], Array]  # (..., 3) -> (..., k, 3)
@@ -55,7 +55,7 @@ def _linear(xi: Array) -> Array:
     return np.concatenate([_one(xi), xi], axis=-1)
 
 
-# Slopes of a tetrahedron's barycentric coordinates.
+# Gradients of the barycentric coordinates of a tetrahedron.
 BARYCENTRIC_SLOPE = np.array(
     [[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 )

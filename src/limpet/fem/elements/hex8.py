@@ -1,9 +1,9 @@
-"""8-node hexahedron and 6-node wedge with a constant pressure a cell (B-bar, mean dilatation).
+"""8-node hexahedron and 6-node wedge with one pressure per cell (B-bar, mean dilatation).
 
-Of the two usual cures for hex8 this is B-bar, not incompatible modes: it has an energy, needs no
-inner unknowns that live from step to step, and stays stable in compression, where incompatible
-modes collapse into hourglasses. It cures locking near nu = 0.5 and leaves the stiffness in bending;
-a wall that bends wants hex20.
+B-bar is used instead of incompatible modes, because it has an energy, needs no internal unknowns
+that persist between steps, and is stable in compression, where incompatible modes develop
+hourglassing. It removes volumetric locking near nu = 0.5, but not shear locking: use hex20 for
+walls in bending.
 """
 
 from __future__ import annotations
@@ -38,28 +38,10 @@ def _wedge_gradient(xi: Array) -> Array:
     return out
 
 
-_POINTS, _WEIGHTS = gauss_cube(2)
+_RULE, _WEDGE_RULE = gauss_cube(2), gauss_wedge(3, 2)
 HEX8 = Element(
-    name="hex8",
-    cell=cells.HEX8,
-    points=_POINTS,
-    weights=_WEIGHTS,
-    mass_points=_POINTS,
-    mass_weights=_WEIGHTS,
-    shape=cells.hex8_shape,
-    gradient=_hex_gradient,
-    pressure=CONSTANT,
-)
-
-_WEDGE_POINTS, _WEDGE_WEIGHTS = gauss_wedge(3, 2)
+    "hex8", cells.HEX8, *_RULE, *_RULE, cells.hex8_shape, _hex_gradient, CONSTANT
+)  # fmt: skip
 WEDGE6 = Element(
-    name="wedge6",
-    cell=cells.WEDGE6,
-    points=_WEDGE_POINTS,
-    weights=_WEDGE_WEIGHTS,
-    mass_points=_WEDGE_POINTS,
-    mass_weights=_WEDGE_WEIGHTS,
-    shape=_wedge_shape,
-    gradient=_wedge_gradient,
-    pressure=CONSTANT,
-)
+    "wedge6", cells.WEDGE6, *_WEDGE_RULE, *_WEDGE_RULE, _wedge_shape, _wedge_gradient, CONSTANT
+)  # fmt: skip

@@ -1,15 +1,15 @@
-"""M's pressure-displacement form with pressures shared between cells (IICR11, IICR21; M 3.4).
+"""M's mixed pressure-displacement form with pressures shared between cells (IICR11, IICR21; M 3.4).
 
 Unknowns are the velocities v and the change dp of the pressures over the step. With B the
 derivative of the volume constraint phi_A = integral of N_A tr e, and C = 1/K times the pressure
-mass (M eq 13), M eq 31 with its slips mended (docs/elements.md) reads
+mass (M eq 13), M eq 31, corrected (docs/elements.md), reads
 
     [ A    h B^T ] [ v  ]   [ M v + h (f + external) ]
     [ h B  -C    ] [ dp ] = [ C p - phi              ],
 
-f being the elastic forces, pressures included, at the start of the step. A is definite and C is
-not negative: the matrix is quasi-definite, and any order of elimination will do. tr e has the
-derivative R, exactly, with the polar rotation: B = integral of N_A R grad_a.
+where f are the elastic forces with the pressures at the start of the step. A is positive definite
+and C positive semidefinite: the matrix is quasi-definite, and any elimination order is stable.
+With the polar rotation the derivative of tr e is exactly R: B = integral of N_A R grad_a.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ import numpy as np
 from numba import njit
 
 from limpet.fem.elements.block import CellBlock
-from limpet.fem.elements.corotational import POLAR, deform, gram, load, resist_turning, scatter
+from limpet.fem.elements.corotational import (
+    POLAR,
+    deform,
+    geometric_stiffness_rows,
+    gram,
+    load,
+    scatter,
+)
 
 Array = np.ndarray
 
@@ -55,7 +62,7 @@ def _assemble_mixed(
             continue
         used = 0
         if rotation == POLAR and implicit:
-            used = resist_turning(f, r, pressure, mu, turned, rows, work)
+            used = geometric_stiffness_rows(f, r, pressure, mu, turned, rows, work)
         gram(turned, q, outer)
         gram(rows, used, more)
         scatter(
@@ -68,7 +75,7 @@ def _assemble_mixed(
                     b = 0.0
                     for g in range(q):
                         b += np.sqrt(weights[e, g]) * shape[g, i] * turned[g, 3 * a + d]
-                    if slot >= 0:  # the pressure comes after the node: its row
+                    if slot >= 0:  # the pressure is ordered after the node: its row
                         values[slot, 0, d] += coupling * b
                     else:
                         values[-1 - slot, d, 0] += coupling * b
@@ -88,7 +95,7 @@ def assemble_mixed(
 
     pressure_cells (m, c): each cell's pressures in p. slots (m, k + c, k + c) as in `assemble`,
     nodes first. compliance (m, c, c) [m^3/Pa]: C. The blocks are factor * stiffness, coupling * B
-    and -pivot_factor * pivot, where pivot is C or more. Empty `values`: no blocks.
+    and -pivot_factor * pivot, where pivot is C or more. Empty `values`: no blocks are computed.
     """
     _assemble_mixed(
         x, p, block.cells, pressure_cells, block.gradients, block.weights, block.laplace,
@@ -98,12 +105,12 @@ def assemble_mixed(
 
 
 def pressure_compliance(block: CellBlock, mu: float, bulk: float, stabilisation: float) -> Array:
-    """C of each cell (m, c, c) [m^3/Pa]: 1/K times the pressure mass (M eq 13), and slack.
+    """C of each cell (m, c, c) [m^3/Pa]: 1/K times the pressure mass (M eq 13), stabilised.
 
     Linear displacements with linear pressures (IICR11) fail the inf-sup condition: towards nu = 0.5
-    the pressures oscillate, and the body stiffens all the same. Dohrmann and Bochev's remedy gives
-    what a pressure has over its mean in each cell the compliance stabilisation/mu. Its effect
-    vanishes under refinement. 0 is M's own form.
+    the pressures oscillate, and the body still locks. The stabilisation of Dohrmann and Bochev adds
+    the compliance stabilisation/mu to the deviation of the pressure from its mean in each cell. Its
+    effect vanishes under refinement. 0 is M's original form.
     """
     mass = block.pressure_mass
     c = mass / bulk

@@ -4,16 +4,16 @@
 
 with mu and lambda chosen such that small strains follow Young's modulus and Poisson's ratio, and
 alpha such that the rest shape is free of stress. It is defined for flat and inverted cells too.
-The second derivative is taken in the frame of the singular values, where it falls apart into three
-twists, three flips and a 3x3 block of stretches. What is negative is left out; far from the rest
-volume it counts by its absolute value (Chen et al. 2024), or else a step from a flat or inverted
-state meets no resistance and overshoots without end.
+The second derivative is computed in the frame of the singular values, where it decouples into three
+twists, three flips and a 3x3 block of stretches. Negative eigenvalues are clamped to zero; far from
+the rest volume their absolute value is used (Chen et al. 2024), else a step from a flat or inverted
+state meets no resistance and overshoots.
 
-In an element with its own pressures the law is split like the corotational one. The points keep
+In an element with condensed pressures the law is split like the corotational one. The points keep
 lambda = mu/8 and alpha = 7, free of stress at rest and without a bulk modulus at small strains;
-K (J - 1) is met in the mean. In a homogeneous state the two sum to the same psi. Were all of lambda
-met in the mean, the points alone would gain by a change of volume, and a single hex20p would
-collapse from rest.
+K (J - 1) enters by its mean. In a homogeneous state the sum is the same psi. With all of lambda in
+the mean, the points would lose energy by a change of volume, and a single hex20p would collapse
+from rest.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from limpet.geometry.rotation import det3, symmetric_eigen
 
 Array = np.ndarray
 
-# |J - 1| from which negative curvature is turned round. Nearer, to leave it out settles sooner: a
-# block compressed by a third comes to rest in 16 steps, not in 28.
+# |J - 1| above which negative eigenvalues are reflected. Below, clamping converges faster: a block
+# compressed by a third comes to rest in 16 steps, not in 28.
 FAR = 0.5
 
 
@@ -40,7 +40,7 @@ def moduli(mu: float, lam: float) -> tuple[float, float, float]:
 
 @njit(cache=True)
 def _split(own_pressure: bool, lam: float, mu: float, alpha: float) -> tuple[float, float, float]:
-    """(K met in the mean, lambda and alpha met at the points)."""
+    """(K of the mean part, lambda and alpha of the points)."""
     if own_pressure:
         return lam - mu / 8.0, mu / 8.0, 7.0
     return 0.0, lam, alpha
@@ -69,7 +69,7 @@ def _excess(
     x: Array, nodes: Array, gradients: Array, weights: Array, shape: Array, root: Array,
     part: Array,
 ) -> None:  # fmt: skip
-    """Means of J - 1 over the cell's own pressure functions, made orthonormal."""
+    """Means of J - 1 over the orthonormalised pressure functions of the cell."""
     q, c = shape.shape
     f = np.empty((3, 3))
     part[:] = 0.0
@@ -85,7 +85,7 @@ def _excess(
 def _point_rows(
     f: Array, w: float, mu: float, lam: float, pressure: float, gradients: Array, rows: Array
 ) -> int:
-    """Rows (<= 9, 3 k) whose squares are the second derivative at one point, made positive."""
+    """Rows (<= 9, 3 k) whose outer products sum to the projected second derivative at a point."""
     k = len(gradients)
     u, s, vt = np.linalg.svd(f)
     if np.linalg.det(u) < 0.0:

@@ -1,8 +1,8 @@
 """Von Mises stress at the nodes, for pictures.
 
-It needs only the part of the stress that changes shape, so the pressure, whichever space it has, is
-not asked for. At a point of the corotational law that part is 2 mu dev(e), e = sym(R^T F) - I; of
-the neo-Hookean one mu (1 - 1/(I + 1)) dev(F F^T)/J, I being |F|^2 (neo_hookean.py).
+It depends on the deviatoric stress only, not on the pressure. At a point the deviatoric stress is
+2 mu dev(e), e = sym(R^T F) - I, for the corotational law, and mu (1 - 1/(I + 1)) dev(F F^T)/J with
+I = |F|^2 for the neo-Hookean law (neo_hookean.py).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _von_mises(
 def von_mises(
     blocks: list[CellBlock], x: Array, mu: float, lam: float, rotation: int, law: str
 ) -> Array:
-    """(n,) [Pa] at nodes x (n, 3): the mean over the cells round each, so peaks are smoothed."""
+    """(n,) [Pa] at nodes x (n, 3): the mean over the adjacent cells, which smooths peaks."""
     rubber = law == "neo-hookean"
     shear = neo_hookean.moduli(mu, lam)[0] if rubber else mu
     total, volume = np.zeros(len(x)), np.zeros(len(x))

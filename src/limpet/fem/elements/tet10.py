@@ -1,8 +1,8 @@
 """Quadratic tetrahedra in Bernstein-Bezier form (M eq 20): `tet10`, and the mixed `iicr21`.
 
-The basis spans the same functions as the usual one with nodes on the midsides, but is nowhere
-negative: all lumped masses are equal, and a force on the surface never pulls back a node. The price
-is that a midside carries a control point, which lies on the edge only while the edge is straight.
+The basis spans the same space as the Lagrange basis, but is nonnegative: all lumped masses are
+equal, and the nodal forces of a surface load have the direction of the load. In exchange a midside
+node is a control point, which lies on the edge only while the edge is straight.
 
 `iicr21` has its pressures at the corners (Taylor-Hood): no locking up to nu = 0.5.
 """
@@ -45,17 +45,6 @@ def _gradient(xi: Array) -> Array:
 
 
 # Strains of a straight cell are linear: four points integrate its stiffness exactly.
-_POINTS, _WEIGHTS = tetrahedron_rule(2)
-_MASS_POINTS, _MASS_WEIGHTS = tetrahedron_rule(5)
-
-TET10 = Element(
-    name="tet10",
-    cell=cells.TET10,
-    points=_POINTS,
-    weights=_WEIGHTS,
-    mass_points=_MASS_POINTS,
-    mass_weights=_MASS_WEIGHTS,
-    shape=_shape,
-    gradient=_gradient,
-)
+_RULES = (*tetrahedron_rule(2), *tetrahedron_rule(5))
+TET10 = Element("tet10", cells.TET10, *_RULES, _shape, _gradient)
 IICR21 = replace(TET10, name="iicr21", pressure=CORNERS)

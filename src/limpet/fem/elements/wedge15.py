@@ -1,6 +1,6 @@
-"""15-node wedge: closes a revolved mesh of hexahedra at its axis. 3 x 3 points.
+"""15-node wedge, for the axis of a revolved mesh of hexahedra. 3 x 3 points.
 
-`wedge15p` has a linear pressure of its own, as hex20p.
+`wedge15p` has a condensed linear pressure, as hex20p.
 """
 
 from __future__ import annotations
@@ -54,17 +54,6 @@ def _gradient(xi: Array) -> Array:
     return out
 
 
-_POINTS, _WEIGHTS = gauss_wedge(3, 3)
-_MASS_POINTS, _MASS_WEIGHTS = gauss_wedge(6, 3)
-
-WEDGE15 = Element(
-    name="wedge15",
-    cell=cells.WEDGE15,
-    points=_POINTS,
-    weights=_WEIGHTS,
-    mass_points=_MASS_POINTS,
-    mass_weights=_MASS_WEIGHTS,
-    shape=_shape,
-    gradient=_gradient,
-)
+_RULES = (*gauss_wedge(3, 3), *gauss_wedge(6, 3))
+WEDGE15 = Element("wedge15", cells.WEDGE15, *_RULES, _shape, _gradient)
 WEDGE15P = replace(WEDGE15, name="wedge15p", pressure=LINEAR)
