@@ -143,9 +143,8 @@ class ConstraintSolver:
                 ) from None
             reduced, u = eliminated.compliance, eliminated.free
         regular = np.repeat(REGULARISED[layout.kind], np.diff(layout.start))  # (s,) bool
-        diagonal, own = reduced.diagonal(), np.zeros(solved)
-        stuck = _immobile(diagonal, regular, layout.start)
-        own[stuck] = 1.0
+        diagonal = reduced.diagonal()
+        own, stuck = _own_compliance(diagonal, regular, layout.start)
         u[stuck] = 1.0  # as if open
         regularisation = np.where(regular, self.regularisation * (diagonal + own), 0.0)
         regularisation += layout.compliance
@@ -174,11 +173,18 @@ class ConstraintSolver:
         return result
 
 
-def _immobile(diagonal: Array, regularised: Array, start: Array) -> Array:
-    """(s,) bool: blocks whose first row acts on nothing that moves; they are left out."""
-    out = np.zeros(len(diagonal), bool)
-    largest = diagonal[regularised].max(initial=0.0)
+def _own_compliance(diagonal: Array, regularised: Array, start: Array) -> tuple[Array, Array]:
+    """(s,) compliance that rows need which act on nothing that moves, and whether they are stuck.
+
+    A block whose first row does so is left out of the solve. In other blocks, such as contacts of
+    a body that slides along one axis, the row takes the largest compliance of its block: its
+    velocity is zero, and so becomes its multiplier.
+    """
     block = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    stiff = diagonal[start[:-1]] <= IMMOBILE * largest
-    out[regularised] = stiff[block][regularised]
-    return out
+    largest = diagonal[regularised].max(initial=0.0)
+    tiny = regularised & (diagonal <= IMMOBILE * largest)
+    if not tiny.any():
+        return np.zeros(len(diagonal)), tiny
+    stuck = tiny[start[:-1]][block] & regularised
+    of_block = np.maximum.reduceat(diagonal, start[:-1])[block]
+    return np.where(stuck, 1.0, np.where(tiny, of_block, 0.0)), stuck
