@@ -142,6 +142,21 @@ def test_a_world_can_be_run_twice():
     assert np.array_equal(second.bodies[0].x, world.particles.soft[0].x)
 
 
+@pytest.mark.parametrize("mu", [0.0, 1.0])
+def test_friction_of_a_pair_is_that_of_the_world(mu):
+    world = lp.World(gravity=(2.0, 0.0, -9.81))
+    table = on_a_table(world)
+    body = world.particles.add(gel(body=PositionBased))
+    world.set_friction(body, table, mu)
+    sim = lp.Simulation(world, h=0.005)
+    for _ in sim.run(0.2):
+        pass
+    speed = sim.body("gel").momentum()[0] / body.mass
+    assert speed == pytest.approx(0.4, rel=1e-3) if mu == 0.0 else abs(speed) < 0.05
+    with pytest.raises(LimpetError, match="friction = -1: expected 0 or more"):
+        world.set_friction(body, table, -1.0)
+
+
 def test_a_pull_on_a_guest_is_momentum():
     world = lp.World(gravity=(0.0, 0.0, 0.0))
     world.particles.add(gel())

@@ -23,7 +23,7 @@ from limpet.contact.primitives import BALL, Primitive
 from limpet.contact.touches import Touches
 from limpet.dynamics.warm_start import WarmStart
 from limpet.errors import DivergedError, require_positive
-from limpet.particles.body import falling
+from limpet.particles.body import ParticleBody, falling
 from limpet.particles.constraints import (
     ParticleConstraints,
     RigidPoses,
@@ -35,7 +35,6 @@ from limpet.particles.distances import edge_rotation_rate, transverse_frequency
 from limpet.particles.mass_splitting import split_mass_contacts
 from limpet.particles.model import ParticleModel
 from limpet.particles.point_pairs import PointPairs
-from limpet.particles.settings import ParticleSolverSettings
 from limpet.particles.sliding import BodyPrimitives, slide
 from limpet.particles.sweep import (
     ConstraintRows,
@@ -48,6 +47,7 @@ from limpet.particles.sweep import (
     sweep,
 )
 from limpet.report import StepReport
+from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
 
@@ -78,23 +78,31 @@ class PendingStep:
     sweeps: int = 0
 
 
-class ParticleSystem(ParticleModel):
-    """A world of explicit and rigid bodies. Add bodies, then constraints, then step."""
+class ParticleSystem:
+    """The bodies of a `ParticleModel` on their way: step after step, by sweeps."""
 
     def __init__(
         self,
+        model: ParticleModel,
         h: float = 0.02,
         gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
-        friction: float = 0.5,
-        settings: ParticleSolverSettings | None = None,
     ) -> None:
-        super().__init__(friction)
+        """It moves the bodies of the model themselves; `of` moves copies."""
         self.h = require_positive("time step h", h, " s")
-        self.gravity, self.settings = (
-            np.asarray(gravity, float),
-            settings or ParticleSolverSettings(),
+        self.gravity, self.settings = np.asarray(gravity, float), model.settings
+        self.soft, self.rigid, self.first = model.soft, model.rigid, model.first
+        self.bodies: list[ParticleBody | RigidBody] = model.bodies
+        self._parts = model.collision_bodies
+        self._part_bodies = [
+            self.rigid[p.rigid] if p.rigid >= 0 else self.soft[self.first.tolist().index(p.first)]
+            for p in self._parts
+        ]
+        places = self._places(RigidPoses.of(self.rigid))
+        self._pipeline = CollisionPipeline.of(
+            self._parts, places, model.friction.between, self.settings.continuous
         )
-        self._built: tuple[CollisionPipeline, ParticleConstraints, BodyPrimitives] | None = None
+        self._constraints = ParticleConstraints.of(model.distances, model.bends, model.anchors)
+        self._primitives = self._forms()
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
         self._warm_start = WarmStart.none()
@@ -104,8 +112,10 @@ class ParticleSystem(ParticleModel):
         self.touches = Touches.none()
         self.last_sweep = SweepResult(0, np.zeros(0), np.zeros(0))
 
-    def changed(self) -> None:
-        self._built = None
+    @staticmethod
+    def of(model: ParticleModel, h: float, gravity: Array) -> ParticleSystem:
+        """Of copies of the model's bodies: a model may be run twice."""
+        return ParticleSystem(model.copy(), h, gravity)
 
     def run(self, duration: float) -> Iterator[StepReport]:
         require_positive("duration", duration, " s")
@@ -134,11 +144,11 @@ class ParticleSystem(ParticleModel):
         outside: forces (n_points, 3) [N] on the points of each body; substeps: how many solves,
         if that is not to be chosen.
         """
-        clock, (scout, stack, _) = clock or Clock(self.clock), self._build()
+        clock, stack = clock or Clock(self.clock), self._constraints
         self.substeps = substeps or self._substeps(stack)
         h = self.h / self.substeps
         x, poses = self.positions(), RigidPoses.of(self.rigid)
-        touches = scout.find(self._places(poses), self.h, self.settings.margin)
+        touches = self._pipeline.find(self._places(poses), self.h, self.settings.margin)
         groups = touches.apart()
         pairs = [touch_pairs(t, x, poses) for t in groups]
         p = self._guess(stack, groups, pairs, h)
@@ -148,7 +158,7 @@ class ParticleSystem(ParticleModel):
 
     def free(self, now: PendingStep) -> None:
         """Velocities of the bodies by themselves, rows, and the last impulses to start from."""
-        settings, h, (_, stack, _) = self.settings, now.h, self._build()
+        settings, h, stack = self.settings, now.h, self._constraints
         done = self.substeps - now.left
         for body in self.bodies:
             body.compute_free_velocity(h, self.gravity, self.time + done * h)
@@ -200,10 +210,9 @@ class ParticleSystem(ParticleModel):
             body.advance(now.h)
         now.x, now.poses = self.positions(), RigidPoses.of(self.rigid)
         if now.left:
-            _, _, forms = self._build()
             follow_rows(now.rows, now.on, now.h)
             pairs, poses = now.rows.contacts.pairs, now.poses
-            slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, forms)
+            slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, self._primitives)
         now.clock.lap("correct")
 
     def apply_impulses(self, now: PendingStep, impulses: Sequence[Array]) -> None:
@@ -287,13 +296,12 @@ class ParticleSystem(ParticleModel):
     def _places(self, poses: RigidPoses) -> list[Kinematics]:
         """Where the parts are, moving as they will if nothing but gravity acts."""
         out, fall = [], self.h * self.gravity
-        for part in self._parts:
-            if part.rigid < 0:
-                soft = self._owner[part.first]
-                v = falling(soft.v, self.gravity, self.h)
-                out.append(Kinematics(soft.x, v, *STILL))
+        for part, body in zip(self._parts, self._part_bodies):
+            i = part.rigid
+            if isinstance(body, ParticleBody):
+                v = falling(body.v, self.gravity, self.h)
+                out.append(Kinematics(body.x, v, *STILL))
                 continue
-            i, body = part.rigid, self.rigid[part.rigid]
             x, v, motion = poses.centre[i : i + 1], body.v[None], np.concatenate([body.v, body.w])
             if part.shape is None or part.shape.kind != BALL:
                 x, v = body.positions(), body.velocities()
@@ -302,25 +310,14 @@ class ParticleSystem(ParticleModel):
             out.append(Kinematics(x, v, poses.centre[i], poses.rotation[i], motion))
         return out
 
-    def _build(self) -> tuple[CollisionPipeline, ParticleConstraints, BodyPrimitives]:
-        if self._built is None:
-            places = self._places(RigidPoses.of(self.rigid))
-            scout = CollisionPipeline.of(
-                self._parts, places, self.friction_between, self.settings.continuous
-            )
-            stack = ParticleConstraints.of(self._distances, self._bends, self._anchors)
-            self._built, self._impulses = (scout, stack, self._forms()), None
-        return self._built
-
     def _forms(self) -> BodyPrimitives:
         shapes: list[Primitive | None] = [None] * len(self.rigid)
         thickness = np.zeros(self.first[-1])
-        for part in self._parts:
+        for part, body in zip(self._parts, self._part_bodies):
             if part.rigid >= 0:
                 shapes[part.rigid] = part.shape
             else:
-                n = part.first + self._owner[part.first].n_points
-                thickness[part.first : n] = part.thickness
+                thickness[part.first : part.first + body.n_points] = part.thickness
         return BodyPrimitives.of(shapes, thickness)
 
     def _guess(
@@ -360,7 +357,6 @@ class ParticleSystem(ParticleModel):
         return state | {"last_h": np.array(self._last_h), "step": np.array(self.steps)}
 
     def set_state(self, state: Mapping[str, Array]) -> None:
-        self._build()
         part = partial(_part, state)
         for body in self.bodies:
             body.set_state(part(f"{body.name}/"))
