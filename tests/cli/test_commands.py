@@ -101,7 +101,7 @@ def test_a_run_prints_its_figures_and_folder_and_can_be_run_again(tmp_path):
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "b" / "scene.toml").read_text() == (tmp_path / "a/scene.toml").read_text()
     forces = [
-        [row["drive_force"] for row in read_history(tmp_path / name / "history.csv")]
+        [row["reaction"] for row in read_history(tmp_path / name / "history.csv")]
         for name in ("a", "b")
     ]
     assert forces[0] == forces[1]

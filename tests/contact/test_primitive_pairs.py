@@ -1,11 +1,12 @@
-"""All pairs of vertices and closed forms at once, against one pair after the other."""
+"""All pairs of vertices and primitives at once, against one pair after the other."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from limpet.contact.pipeline import CollisionBody, CollisionPipeline, Kinematics, _may_meet
+from limpet.contact.pipeline import CollisionBody, CollisionPipeline, _may_meet
+from limpet.contact.primitive_pairs import Kinematics
 from limpet.contact.primitives import (
     ball,
     block,
@@ -16,8 +17,9 @@ from limpet.contact.primitives import (
     vertices_near,
 )
 from limpet.geometry.rotation import rotation_matrix
+from limpet.particles.point_pairs import CollisionSurfaces, contact_pairs
 
-FORMS = {
+PRIMITIVES = {
     "ball": ball(0.3),
     "half space": half_space(0.05, (0.0, 0.6, 0.8)),
     "bar": round_bar(0.2, 0.3, (0.6, 0.0, 0.8)),
@@ -28,11 +30,18 @@ MARGIN, H = 0.05, 0.02
 
 
 def place(rng, n):
-    turn = rotation_matrix(rng.normal(size=3), rng.random())
-    return Kinematics(
-        0.4 * rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), 0.2 * rng.normal(size=3), turn,
+    """Positions, velocities, centre, rotation and motion of one body."""
+    rotation = rotation_matrix(rng.normal(size=3), rng.random())
+    return (
+        0.4 * rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), 0.2 * rng.normal(size=3), rotation,
         0.3 * rng.normal(size=6),
     )  # fmt: skip
+
+
+def joined(places):
+    x, v, *rigid = zip(*places)
+    start = np.cumsum([0, *map(len, x)])
+    return Kinematics(start, np.concatenate(x), np.concatenate(v), *map(np.array, rigid))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -44,76 +53,72 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(seed):
     ]
     solid = [
         CollisionBody(name, -1, k, True, NO_FACES, True, shape, 0.0, False)
-        for k, (name, shape) in enumerate(FORMS.items())
+        for k, (name, shape) in enumerate(PRIMITIVES.items())
     ]
     parts = [*solid[:2], *soft, *solid[2:]]
     places = [place(rng, 30 if p.rigid < 0 else 8) for p in parts]
     b = next(i for i, p in enumerate(parts) if p.name == "ball")
-    places[b] = Kinematics(
-        places[b].centre[None], places[b].motion[None, :3], places[b].centre, places[b].rotation,
-        places[b].motion,
-    )  # fmt: skip
-    scout = CollisionPipeline.of(parts, places, lambda a, b: 0.1 * len(a) + 0.01 * len(b))
-    found = scout.find(places, H, MARGIN)
+    _, _, centre, rotation, motion = places[b]
+    places[b] = centre[None], motion[None, :3], centre, rotation, motion
+    at = joined(places)
+    pipeline = CollisionPipeline.of(parts, at)
+    found, friction = pipeline.find(at, H, MARGIN), rng.random((len(parts), len(parts)))
+    surfaces = CollisionSurfaces.of(parts, friction)
+    pairs, points = contact_pairs(found, surfaces, at)
 
-    assert scout.forms is not None and len(scout.forms.one) == 14  # 2 x 4, and 6 among solids
+    of = pipeline.primitives
+    assert of is not None and len(of.one) == 14  # 2 x 4, and 6 among solids
     seen, among = 0, []
-    for one, two, number in zip(scout.forms.one, scout.forms.two, scout.forms.number):
-        a, at, on = parts[one], places[one], places[two]
+    for one, two, number in zip(of.one, of.two, of.number):
+        a, (x, v, *_), on = parts[one], places[one], places[two]
         radius = 0.3 if a.name == "ball" else a.thickness
-        fast = np.linalg.norm(at.v, axis=1).max() if a.rigid < 0 else 0.0
+        fast = np.linalg.norm(v, axis=1).max() if a.rigid < 0 else 0.0
         index, gap, normal, point = vertices_near(
-            at.x,
-            at.v,
-            parts[two].shape,
-            on.centre,
-            on.rotation,
-            on.motion,
-            radius,
-            MARGIN,
-            H,
-            H * fast,
-        )
-        own = found.take(slice(seen, seen + len(index)))
+            x, v, parts[two].shape, *on[2:], radius, MARGIN, H, H * fast,
+        )  # fmt: skip
+        here = slice(seen, seen + len(index))
+        own = found.take(here)
         seen += len(index)
         nodes = index + max(a.first, 0)
-        np.testing.assert_array_equal(own.nodes_a, np.repeat(nodes[:, None], 3, axis=1))
+        np.testing.assert_array_equal(own.vertices_a, np.repeat(index[:, None], 3, axis=1))
         np.testing.assert_array_equal(own.key, nodes.astype(np.int64) * 1024 + number)
-        np.testing.assert_array_equal(own.weights_a[:, 0], float(a.rigid < 0))
+        assert np.all(own.weights_a == [1.0, 0.0, 0.0]) and np.all(own.weights_b == 0.0)
         np.testing.assert_array_equal(own.gap, gap)
         np.testing.assert_array_equal(own.normal, normal)
         on_ball = point - radius * normal if a.name == "ball" else point
-        np.testing.assert_allclose(own.point, on_ball, rtol=0.0, atol=1e-15)
-        assert np.all(own.rigid_a == a.rigid) and np.all(own.rigid_b == parts[two].rigid)
-        assert np.allclose(own.friction, 0.1 * len(a.name) + 0.01 * len(parts[two].name))
+        np.testing.assert_allclose(points[here], on_ball, rtol=0.0, atol=1e-15)
+        assert np.all(own.surface_a == one) and np.all(own.surface_b == two)
+        assert np.all(pairs.rigid[here] == [a.rigid, parts[two].rigid])
+        assert np.all(pairs.friction[here] == friction[one, two])
         among += [a.rigid >= 0] * len(index)
     assert seen == len(found) > 50
     assert among == sorted(among, reverse=True)  # those among rigid bodies come first
-    rigid, rest = found.apart()
-    assert len(rigid) == sum(among) > 0 and np.all(rest.rigid_a < 0)
+    rigid, rest = surfaces.split(found)
+    assert len(rigid) == sum(among) > 0 and np.all(surfaces.rigid[rest.surface_a] < 0)
 
 
-def test_touches_among_rigid_bodies_are_told_apart_in_any_order():
+def test_contacts_among_rigid_bodies_are_split_off_in_any_order():
     rng = np.random.default_rng(0)
     parts = [
         CollisionBody("soft", 0, -1, True, NO_FACES, True, None, 0.0, False),
         *(
             CollisionBody(name, -1, k, True, NO_FACES, True, shape, 0.0, False)
-            for k, (name, shape) in enumerate(FORMS.items())
+            for k, (name, shape) in enumerate(PRIMITIVES.items())
         ),
     ]
-    places = [place(rng, 30) for _ in parts]
-    found = CollisionPipeline.of(parts, places, lambda a, b: 0.5).find(places, H, MARGIN)
+    at = joined([place(rng, 30) for _ in parts])
+    found = CollisionPipeline.of(parts, at).find(at, H, MARGIN)
     order = rng.permutation(len(found))
-    rigid, rest = found.take(order).apart()
-    among = (found.rigid_a >= 0)[order]
+    surfaces = CollisionSurfaces.of(parts, np.ones((5, 5)))
+    rigid, rest = surfaces.split(found.take(order))
+    among = (surfaces.rigid[found.surface_a] >= 0)[order]
     np.testing.assert_array_equal(rigid.key, found.key[order][among])
     np.testing.assert_array_equal(rest.key, found.key[order][~among])
 
 
-@pytest.mark.parametrize("name", list(FORMS))
+@pytest.mark.parametrize("name", list(PRIMITIVES))
 def test_no_point_of_a_box_is_nearer_than_its_bound(name):
-    rng, shape, n = np.random.default_rng(1), FORMS[name], np.empty(3)
+    rng, shape, n = np.random.default_rng(1), PRIMITIVES[name], np.empty(3)
     tight = []
     for _ in range(60):
         d, half = rng.normal(size=3), 0.5 * rng.random(3)
@@ -130,10 +135,10 @@ def test_surfaces_are_passed_over_only_when_they_cannot_meet():
     rng, kept = np.random.default_rng(2), []
     for _ in range(200):
         places = [place(rng, 12) for _ in range(2)]
-        places[1].x[:, 0] += rng.uniform(1.0, 4.0)
-        kept.append(bool(_may_meet(places, [(0, 1)], MARGIN, H)))
+        places[1][0][:, 0] += rng.uniform(1.0, 4.0)
+        kept.append(bool(_may_meet(joined(places), [(0, 1)], MARGIN, H)))
         if not kept[-1]:
-            a, b = (np.vstack([p.x, p.x + H * p.v]) for p in places)
+            a, b = (np.vstack([x, x + H * v]) for x, v, *_ in places)
             apart = np.maximum(b.min(axis=0) - a.max(axis=0), a.min(axis=0) - b.max(axis=0))
             assert apart.max() > MARGIN
     assert 20 < sum(kept) < 180

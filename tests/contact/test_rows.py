@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet.contact.rows import contact_frames, contact_rows
+from limpet.linalg.rows import Rows
 
 AXES = np.vstack([np.eye(3), -np.eye(3)])
 
@@ -51,10 +52,10 @@ def test_contact_rows_give_the_difference_of_the_points_velocities(k, seed):
     vertices_b = rng.integers(0, n_b, size=(k, 3)).astype(np.int32)
     weights_a, weights_b = rng.dirichlet(np.ones(3), size=(2, k))
     weights_a[rng.random(k) < 0.5] = [1.0, 0.0, 0.0]  # a vertex, as most contacts have
-    rows = contact_rows(
+    rows = Rows(*contact_rows(
         np.zeros(k, np.int32), vertices_a, weights_a,
         np.full(k, n_a, np.int32), vertices_b, weights_b, frame,
-    )  # fmt: skip
+    ))  # fmt: skip
     point_a = np.einsum("kj,kji->ki", weights_a, v[:n_a][vertices_a])
     point_b = np.einsum("kj,kji->ki", weights_b, v[n_a:][vertices_b])
     expected = np.einsum("kai,ki->ka", frame, point_a - point_b)

@@ -1,15 +1,15 @@
-"""Sheets: against brute force, from both sides, in time, and against closed forms."""
+"""Sheets: against brute force, from both sides, in time, and against primitives."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from limpet.contact.contacts import EDGE_EDGE
 from limpet.contact.continuous import time_of_impact
 from limpet.contact.primitives import ball, block, half_space, round_bar, vertices_near
-from limpet.contact.sheet_pairs import Side, sheet_touches
+from limpet.contact.sheet_pairs import Side, sheet_contacts
 from limpet.contact.sheets import cover, edges_on_edges, sheet_of, vertices_on_faces
-from limpet.contact.touches import EDGE_EDGE
 from limpet.geometry.distance import closest_on_segments, closest_on_triangle
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles.meshes import cloth
@@ -88,8 +88,8 @@ def layers(gap, speed):
     low, high = cloth(0.2, 0.2, (4, 4)), cloth(0.15, 0.15, (3, 3))
     x, y = low.points, high.points + np.array([0.011, 0.007, gap])
     v = np.tile([0.0, 0.0, speed], (len(y), 1))
-    one = Side(sheet_of(low.triangles, x), x, np.zeros_like(x), 0, -1)
-    two = Side(sheet_of(high.triangles, y), y, v, len(x), -1)
+    one = Side(sheet_of(low.triangles, x), 0, x, np.zeros_like(x))
+    two = Side(sheet_of(high.triangles, y), 1, y, v)
     return one, two
 
 
@@ -98,12 +98,14 @@ def test_a_sheet_is_met_on_either_side(side):
     one, two = layers(side * 0.004, 0.0)
     for each in (one, two):
         each.cover(0.02)
-    touches = sheet_touches(one, two, 0.003, 0.002, 0.02)
-    assert len(touches) > 16
-    np.testing.assert_allclose(touches.gap, 0.001, atol=1e-12)
-    np.testing.assert_allclose(touches.normal, np.tile([0, 0, -side], (len(touches), 1)), atol=1e-9)
-    assert (touches.kind == EDGE_EDGE).any()
-    assert len(set(touches.key.tolist())) == len(touches)
+    contacts = sheet_contacts(one, two, 0.003, 0.002, 0.02)
+    assert len(contacts) > 16
+    np.testing.assert_allclose(contacts.gap, 0.001, atol=1e-12)
+    np.testing.assert_allclose(
+        contacts.normal, np.tile([0, 0, -side], (len(contacts), 1)), atol=1e-9
+    )
+    assert (contacts.kind == EDGE_EDGE).any()
+    assert len(set(contacts.key.tolist())) == len(contacts)
 
 
 @pytest.mark.parametrize(("continuous", "seen"), [(True, True), (False, False)])
@@ -111,10 +113,10 @@ def test_what_would_pass_within_the_step_is_seen_in_time(continuous, seen):
     one, two = layers(0.1, -10.0)  # twice the gap in one step
     for each in (one, two):
         each.cover(0.02)
-    touches = sheet_touches(one, two, 0.003, 0.002, 0.02, continuous=continuous, edges=False)
-    assert (len(touches) >= 16) == seen
+    contacts = sheet_contacts(one, two, 0.003, 0.002, 0.02, continuous=continuous, edges=False)
+    assert (len(contacts) >= 16) == seen
     if seen:
-        np.testing.assert_allclose(touches.gap, 0.097, atol=1e-12)
+        np.testing.assert_allclose(contacts.gap, 0.097, atol=1e-12)
 
 
 def test_time_of_impact():
@@ -134,16 +136,16 @@ def test_a_sheet_on_a_box_from_outside_even_when_a_little_inside():
     mesh = cloth(0.3, 0.3, (6, 6))
     for depth in (0.001, -0.0005):
         x = mesh.points + np.array([0.003, 0.004, depth])
-        one = Side(sheet_of(mesh.triangles, x), x, np.zeros_like(x), 0, -1)
+        one = Side(sheet_of(mesh.triangles, x), 0, x, np.zeros_like(x))
         still = np.zeros_like(shape.points)
-        two = Side(sheet_of(shape.triangles, shape.points), shape.points, still, -1, 0)
+        two = Side(sheet_of(shape.triangles, shape.points), 1, shape.points, still)
         for each in (one, two):
             each.cover(0.02)
-        touches = sheet_touches(one, two, 0.0, 0.002, 0.02, closed=True)
-        up = touches.normal[:, 2] > 0.99
+        contacts = sheet_contacts(one, two, 0.0, 0.002, 0.02, closed=True)
+        up = contacts.normal[:, 2] > 0.99
         assert up.sum() >= 4 + 4  # nodes over the top, and the box's corners under faces
-        np.testing.assert_allclose(touches.gap[up], depth, atol=1e-12)
-        assert np.all(touches.weights_b == 0.0) and np.all(touches.rigid_b == 0)
+        np.testing.assert_allclose(contacts.gap[up], depth, atol=1e-12)
+        assert np.all(contacts.surface_a == 0) and np.all(contacts.surface_b == 1)
 
 
 SHAPES = {
@@ -167,7 +169,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", list(SHAPES))
-def test_closed_forms_are_distances_with_their_gradients(name):
+def test_primitives_are_distances_with_their_gradients(name):
     shape, distance = SHAPES[name]
     rng = np.random.default_rng(0)
     x, centre = 0.5 * rng.normal(size=(200, 3)), np.array([0.1, -0.2, 0.05])
@@ -186,7 +188,7 @@ def test_closed_forms_are_distances_with_their_gradients(name):
         np.testing.assert_allclose(turn.T @ normal[i], slope, atol=1e-5)
 
 
-def test_closed_forms_take_what_arrives_within_the_step():
+def test_primitives_take_what_arrives_within_the_step():
     x = np.array([[0.0, 0.0, 0.1], [0.0, 0.0, 0.1], [0.0, 0.0, 0.001]])
     v = np.array([[0.0, 0.0, -10.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     index, *_ = vertices_near(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from limpet.contact.friction import FrictionTable
 from limpet.contact.primitives import half_space
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import cloth, grid_edges
-from limpet.particles.system import ParticleSolverSettings, ParticleSystem
+from limpet.particles.model import ParticleModel
+from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.system import ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.shapes.boxes import box
 
@@ -33,7 +36,7 @@ def crossings(x, triangles, edges):
 def folded(itself, h, n=12, side=0.4, bend=0.01, fall=0.02):
     """A sheet folded in two round a bend of that radius, over the ground."""
     plan = ParticleSolverSettings(sweeps=2, max_sweeps=20, substeps=2, warm_start=0.95)
-    world = ParticleSystem(h, friction=0.3, settings=plan)
+    model = ParticleModel(FrictionTable(0.3), plan)
     mesh = cloth(side, side, (n, n))
     x, flat = mesh.points.copy(), np.abs(mesh.points[:, 0]) - 0.5 * np.pi * bend
     angle = np.clip(mesh.points[:, 0] / bend, -0.5 * np.pi, 0.5 * np.pi)
@@ -41,11 +44,11 @@ def folded(itself, h, n=12, side=0.4, bend=0.01, fall=0.02):
     x[:, 2] = bend * np.sin(angle) + bend + fall
     sheet = MassSpring("sheet", mesh, 0.05, stiffness=0.05 / len(x), mass_damping=2.0)
     sheet.x = x
-    world.add(sheet, 1e-3, self_collision=itself)
-    world.add_inextensible_edges(sheet, grid_edges(mesh, (n, n)))
-    world.add_bending(sheet, stiffness=1e-5, damping=1e-6)
-    world.add_rigid(RigidBody("ground", box(2.0, 2.0, 0.1), 1.0, fixed=True), half_space(0.05))
-    return world, sheet
+    model.add(sheet, 1e-3, self_collision=itself)
+    model.add_inextensible_edges(sheet, grid_edges(mesh, (n, n)))
+    model.add_bending(sheet, stiffness=1e-5, damping=1e-6)
+    model.add_rigid(RigidBody("ground", box(2.0, 2.0, 0.1), 1.0, fixed=True), half_space(0.05))
+    return ParticleSystem(model, h), sheet
 
 
 @pytest.mark.parametrize("h", [0.01, 0.02])

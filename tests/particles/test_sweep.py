@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from limpet.contact.contacts import EDGE_EDGE, VERTEX_FACE, Contacts
 from limpet.contact.law import KIND as CONTACT
-from limpet.contact.touches import EDGE_EDGE, VERTEX_FACE, Touches
+from limpet.contact.primitive_pairs import Kinematics
 from limpet.dynamics.constraint_set import DATA
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles.anchors import anchors_at
@@ -19,7 +20,7 @@ from limpet.particles.distances import Distances
 from limpet.particles.held import KIND as HELD
 from limpet.particles.limited import KIND as LIMITED
 from limpet.particles.meshes import cloth, grid_edges
-from limpet.particles.point_pairs import PointPairs, contact_pairs, join_pairs
+from limpet.particles.point_pairs import NO_PAIRS, CollisionSurfaces, contact_pairs
 from limpet.particles.rows import distance_rows
 from limpet.particles.sweep import (
     Impulses,
@@ -42,7 +43,7 @@ def world(seed, gap=1e-2 * H):
     """Nodes and rigid bodies with every kind of row between them."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(N, 3))
-    soft = _touches(rng, x, [(-1, 0), (-1, 1), (-1, -1), (-1, -1)], gap)
+    soft = _contacts(rng, x, [(-1, 0), (-1, 1), (-1, -1), (-1, -1)], gap)
     centre = rng.normal(size=(B, 3))
     turn = np.stack([rotation_matrix(rng.normal(size=3), rng.random()) for _ in range(B)])
     a = rng.normal(size=(B, 3, 3))
@@ -69,11 +70,20 @@ def world(seed, gap=1e-2 * H):
         anchors_at(rng.normal(size=(1, 3)), np.array([-1]), 0, 2, centre, turn),
     ]
     stack = ParticleConstraints.of([distances], [bends], anchors)
-    rigid = contact_pairs(_touches(rng, x, [(0, 1), (2, 1)], gap), x, centre)
-    return x, poses, on, stack, rigid, contact_pairs(soft, x, centre)
+    rigid = _contacts(rng, x, [(0, 1), (2, 1)], gap)
+    # surface 0 has the nodes, surface 1 + i the rigid body i with vertices of its own
+    at = Kinematics(
+        N * np.arange(B + 2), np.concatenate([x, rng.normal(size=(B * N, 3))]),
+        np.zeros(((B + 1) * N, 3)), np.concatenate([np.zeros((1, 3)), centre]),
+        np.zeros((B + 1, 3, 3)), np.zeros((B + 1, 6)),
+    )  # fmt: skip
+    number, friction = np.arange(-1, B, dtype=np.int32), np.full((B + 1, B + 1), 0.4)
+    surfaces = CollisionSurfaces(np.zeros(B + 1, np.int32), number, np.zeros(B + 1), friction)
+    pairs = [contact_pairs(contacts, surfaces, at)[0] for contacts in (rigid, soft)]
+    return x, poses, on, stack, *pairs
 
 
-def _touches(rng, x, sides, size):
+def _contacts(rng, x, sides, size):
     """Vertices on faces and edges on edges by turns; of nodes alone they are moved to touch."""
     k = len(sides)
     normal = rng.normal(size=(k, 3))
@@ -99,14 +109,8 @@ def _touches(rng, x, sides, size):
             across = np.cross(x[near] - x[one], x[far] - x[two])
             normal[c] = across / np.linalg.norm(across)
             x[np.unique(a[c])] += wb[c] @ x[b[c]] + gap[c] * normal[c] - wa[c] @ x[a[c]]
-    wa[rigid[:, 0] >= 0] = 0.0
-    wb[rigid[:, 1] >= 0] = 0.0
-    on_nodes = np.einsum("kj,kji->ki", wa, x[a])
-    point = np.where(rigid[:, :1] >= 0, rng.normal(size=(k, 3)), on_nodes)
-    return Touches(
-        a, wa, rigid[:, 0], b, wb, rigid[:, 1], point, gap, normal, np.full(k, 0.4), np.arange(k),
-        kind,
-    )  # fmt: skip
+    wb[rigid[:, 1] >= 0] = 0.0  # a primitive
+    return Contacts(rigid[:, 0] + 1, rigid[:, 1] + 1, a, wa, b, wb, gap, normal, kind, np.arange(k))
 
 
 def copies(on):
@@ -225,7 +229,7 @@ def test_the_same_input_gives_the_same_bits():
 
 def test_sweeps_end_at_the_tolerance():
     x, poses, on, stack, _, _ = world(3)
-    none = PointPairs.none()
+    none = NO_PAIRS
     rows = stack.rows(x, poses, on, none, none, H, 0.1)
     swept = sweep(rows, zeros(stack, none, none), on, H, 5000, tolerance=1e-4)
     assert swept.sweeps < 5000
@@ -251,7 +255,7 @@ def test_a_thread_is_solved_at_once():
         v = np.tile([0.0, 0.0, -1.0], (n + 1, 1))
         v[0] = 0.0
         on = Velocities(v, mass, np.zeros((0, 6)), np.zeros(0), np.zeros((0, 3, 3)))
-        stack, none = ParticleConstraints.of([rows], [], []), PointPairs.none()
+        stack, none = ParticleConstraints.of([rows], [], []), NO_PAIRS
         made = stack.rows(
             x, RigidPoses(np.zeros((0, 3)), np.zeros((0, 3, 3))), on, none, none, H, 0.1
         )
@@ -273,20 +277,6 @@ def test_threads_are_simple_chains_of_all_edges():
             assert len(set(chain.ravel().tolist())) == b - a + 1
     _, _, start = chains(mesh.points, grid_edges(mesh, (5, 3)))
     assert len(start) - 1 == 6 + 4  # every row and column of the weave is one thread
-
-
-def test_pairs_joined_are_the_pairs():
-    _, _, _, _, rigid, soft = world(4)
-    both = join_pairs([rigid, soft])
-    k = len(rigid.gap)
-    np.testing.assert_array_equal(both.gap[k:], soft.gap)
-    for c in range(len(soft.gap)):
-        a, b = (
-            slice(both.start[k + c], both.start[k + c + 1]),
-            slice(soft.start[c], soft.start[c + 1]),
-        )
-        np.testing.assert_array_equal(both.node[a], soft.node[b])
-        np.testing.assert_array_equal(both.weight[a], soft.weight[b])
 
 
 def chain(n=6, seed=3):

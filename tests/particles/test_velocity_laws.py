@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limpet.contact.touches import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Touches
+from limpet.contact.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts
+from limpet.contact.primitive_pairs import Kinematics
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles import held, limited
 from limpet.particles.anchors import anchor_pairs, anchors_at
 from limpet.particles.bending import BendingModel, fold_and_gradient, rest_sizes, wrap_angle
 from limpet.particles.distances import Distances, ForceSide, bounds, length_rate
-from limpet.particles.point_pairs import contact_pairs, pair_compliance
+from limpet.particles.point_pairs import CollisionSurfaces, contact_pairs, pair_compliance
 from limpet.particles.rows import distance_rows
 from limpet.particles.sweep_points import Velocities, relative_velocities
 
 seeds = st.integers(0, 10**6)
-NONE = np.zeros((0, 3))
 
 
 def nodes_only(v, inverse_mass=None):
@@ -94,14 +94,18 @@ def vertex_on_face(rng):
     return np.vstack([w @ face + gap * n, face]), w, n, gap
 
 
-def touch(nodes_a, weights_a, nodes_b, weights_b, gap, normal, kind):
-    one = np.ones(1)
-    return Touches(
-        np.array([nodes_a], np.int32), np.array([weights_a]), np.full(1, -1, np.int32),
-        np.array([nodes_b], np.int32), np.array([weights_b]), np.full(1, -1, np.int32),
-        np.zeros((1, 3)), gap * one, normal[None], 0.5 * one, np.zeros(1, np.int64),
-        np.array([kind], np.int8),
+def one_contact(x, nodes_a, weights_a, nodes_b, weights_b, gap, normal, kind):
+    """Among the nodes of one surface, at x."""
+    zero = np.zeros(1, np.int32)
+    contact = Contacts(
+        zero, zero, np.array([nodes_a], np.int32), np.array([weights_a]),
+        np.array([nodes_b], np.int32), np.array([weights_b]), gap * np.ones(1), normal[None],
+        np.array([kind], np.int8), np.zeros(1, np.int64),
     )  # fmt: skip
+    surfaces = CollisionSurfaces(zero, zero - 1, np.zeros(1), np.full((1, 1), 0.5))
+    still = np.zeros((1, 3)), np.zeros((1, 3, 3)), np.zeros((1, 6))
+    at = Kinematics(np.array([0, len(x)]), x, np.zeros_like(x), *still)
+    return contact_pairs(contact, surfaces, at)[0]
 
 
 def jacobian(pairs, n):
@@ -126,9 +130,9 @@ def test_contact_of_vertex_and_face(seed, face_first):
     x, w, n, gap = vertex_on_face(np.random.default_rng(seed))
     vertex, face, one = [0, 0, 0], [1, 2, 3], [1.0, 0.0, 0.0]
     if face_first:
-        pairs = contact_pairs(touch(face, w, vertex, one, gap, -n, FACE_VERTEX), x, NONE)
+        pairs = one_contact(x, face, w, vertex, one, gap, -n, FACE_VERTEX)
     else:
-        pairs = contact_pairs(touch(vertex, one, face, w, gap, n, VERTEX_FACE), x, NONE)
+        pairs = one_contact(x, vertex, one, face, w, gap, n, VERTEX_FACE)
     sign = -1.0 if face_first else 1.0
     j = jacobian(pairs, 4)
 
@@ -156,7 +160,7 @@ def test_contact_of_two_edges(seed):
     turn = rotation_matrix(rng.normal(size=3), 2.0)
     x, n = x @ turn.T, turn[:, 2]
     wa, wb = [1 - s, s, 0.0], [1 - t, t, 0.0]
-    pairs = contact_pairs(touch([0, 1, 0], wa, [2, 3, 2], wb, gap, n, EDGE_EDGE), x, NONE)
+    pairs = one_contact(x, [0, 1, 0], wa, [2, 3, 2], wb, gap, n, EDGE_EDGE)
     j = jacobian(pairs, 4)
 
     def between(y):
@@ -205,9 +209,7 @@ def test_anchor_to_a_rigid_body(seed):
 def test_compliance_is_what_a_unit_impulse_does(seed):
     rng = np.random.default_rng(seed)
     x, w, n, gap = vertex_on_face(rng)
-    pairs = contact_pairs(
-        touch([0, 0, 0], [1.0, 0.0, 0.0], [1, 2, 3], w, gap, n, VERTEX_FACE), x, NONE
-    )
+    pairs = one_contact(x, [0, 0, 0], [1.0, 0.0, 0.0], [1, 2, 3], w, gap, n, VERTEX_FACE)
     inverse_mass = rng.uniform(0.5, 2.0, size=4)
     j = jacobian(pairs, 4).reshape(3, -1)
     whole = pair_compliance(pairs, inverse_mass, np.zeros(0), np.zeros((0, 3, 3)))[0]

@@ -45,7 +45,7 @@ def test_displacement_gap_stress_and_figures(pressed):
     assert np.nanmax(moment.fields["stress"]) > 1e4
     figures = dict(zip(FIGURES, moment.figures))
     assert figures["pressure"] == report.cavities[0].pressure < 1e5
-    assert figures["drive_force"] == pytest.approx(report.reactions["cup"][2])
+    assert figures["reaction"] == pytest.approx(report.reactions["cup"][2])
     assert [a.pressure for a in moment.cavities] == [report.cavities[0].pressure]
 
 

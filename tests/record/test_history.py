@@ -31,9 +31,9 @@ def test_up_is_against_gravity():
 
 def test_reaction_is_the_sum_of_the_prescribed_motions_along_up(kit):
     drives = {"a": np.array([9.0, 0, 3.0, 1, 1, 1]), "b": np.array([0, 9.0, 4.0, 1, 1, 1])}
-    assert flatten(kit.report(reactions=drives), UP)["drive_force"] == 7.0
-    assert flatten(kit.report(reactions=drives), -UP)["drive_force"] == -7.0
-    assert flatten(kit.report(reactions={}), UP)["drive_force"] == 0.0
+    assert flatten(kit.report(reactions=drives), UP)["reaction"] == 7.0
+    assert flatten(kit.report(reactions=drives), -UP)["reaction"] == -7.0
+    assert flatten(kit.report(reactions={}), UP)["reaction"] == 0.0
 
 
 def test_several_cavities_lowest_pressure_summed_air(kit):
@@ -74,7 +74,7 @@ def test_a_number_that_is_not_finite_is_divergence(kit, name, bad):
 def test_a_nan_in_a_cavity_or_a_drive_is_divergence(kit):
     with pytest.raises(DivergedError, match="pressure became nan"):
         flatten(kit.report(pressure=math.nan, volume=1e-9), UP)
-    with pytest.raises(DivergedError, match="drive_force became nan"):
+    with pytest.raises(DivergedError, match="reaction became nan"):
         flatten(kit.report(force=math.nan), UP)
 
 

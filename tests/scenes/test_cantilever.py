@@ -58,7 +58,7 @@ def test_the_run_folder_has_what_is_watched(recorded):
 
 
 def test_the_clamp_carries_the_weight_at_the_end(recorded):
-    assert recorded[2][-1]["drive_force"] == pytest.approx(1100 * 1e-5 * 9.81, rel=2e-3)
+    assert recorded[2][-1]["reaction"] == pytest.approx(1100 * 1e-5 * 9.81, rel=2e-3)
 
 
 def test_figure_7_linear_tets_lock_mixed_ones_do_not():

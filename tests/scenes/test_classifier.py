@@ -52,12 +52,15 @@ def test_settings_say_what_is_wrong():
     assert Settings(cavities="classifier").cavities == "classifier"
     for told, line in (
         ({"cavities": "clasifier"}, "cavities = 'clasifier'; did you mean 'classifier'?"),
-        ({"cavities": "classifier", "seal_boundary": "history"}, "ring = 'history'"),
-        ({"inner_region": "underside"}, "inner = 'underside': only the classifier asks for it"),
+        ({"cavities": "classifier", "seal_boundary": "history"}, "seal_boundary = 'history'"),
+        (
+            {"inner_region": "underside"},
+            "inner_region = 'underside': only the classifier asks for it",
+        ),
     ):
         with pytest.raises(LimpetError) as caught:
             Settings(**told)
         assert str(caught.value).startswith(line)
     scene = load("ground", {**SMALL, "cavities": "classifier"})
-    with pytest.raises(LimpetError, match=r"inner = 'undersde'.* did you mean 'underside'"):
+    with pytest.raises(LimpetError, match=r"inner_region = 'undersde'.* did you mean 'underside'"):
         scene.simulation(inner_region="undersde")

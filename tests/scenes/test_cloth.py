@@ -41,8 +41,8 @@ def test_four_jellies_carry_the_bar():
         assert 0.1 < body.x[:, 2].max() < 0.123, body.name
         assert body.kinetic_energy() < 1e-6 * body.mass / 0.1, body.name
     # what they pass on to the dish is their weight and the bar's
-    touches, p = world.touches, world._impulses
-    on_dish = touches.take((touches.rigid_a < 0) | (touches.rigid_b < 0)).rigid_b == 1
-    force = p.contacts[on_dish, 0].sum() / world._last_h
+    _, contacts = world.contacts
+    on_dish = world._surfaces.rigid[contacts.surface_b] == 1
+    force = world._impulses.contacts[on_dish, 0].sum() / world._last_h
     weight = 9.81 * (bar.mass + sum(b.mass for b in world.soft))
     assert abs(force - weight) < 0.02 * weight

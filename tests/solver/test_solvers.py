@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 from tests.dynamics.conftest import compliance
 
 from limpet.contact.rows import contact_frames, contact_rows
+from limpet.linalg.rows import Rows
 from limpet.rigid.rigid_body import RigidBody
 from limpet.shapes.boxes import box
 from limpet.solver.gauss_seidel import GaussSeidelSettings, residual, solve_by_sweeps
@@ -173,7 +174,9 @@ def block_on_ground(divisions, regularisation, push=(0.0, 0.0), mu=0.4):
     corner = np.stack([bottom] * 3, axis=1)
     weight = np.tile([1.0, 0.0, 0.0], (k, 1))
     first = np.zeros(k, np.int64)
-    rows = contact_rows(first, corner, weight, first, corner, 0.0 * weight, contact_frames(normal))
+    rows = Rows(
+        *contact_rows(first, corner, weight, first, corner, 0.0 * weight, contact_frames(normal))
+    )
     free = rows.times(body.velocities())
     return contact_problem(H * compliance(body, rows), free, mu, regularisation)
 

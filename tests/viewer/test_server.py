@@ -172,5 +172,5 @@ def test_a_crash_is_a_line_and_reset_starts_again(server):
 
 
 def test_a_wrong_scene_is_one_line():
-    with pytest.raises(LimpetError, match="no such scene"):
+    with pytest.raises(LimpetError, match="unknown scene"):
         Server("grond")

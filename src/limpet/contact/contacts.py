@@ -36,8 +36,8 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.gap)
 
-    def take(self, which: Array) -> Contacts:
-        """Some of the contacts, by mask or index."""
+    def take(self, which: Array | slice) -> Contacts:
+        """Some of the contacts, by mask, index or slice."""
         return Contacts(*(getattr(self, name)[which] for name in FIELDS))
 
     def among(self, others: Contacts) -> Array:

@@ -1,4 +1,4 @@
-"""Rigid shapes in closed form, and vertices against them: ball, half space, cylinder."""
+"""Rigid shapes in primitive, and vertices against them: ball, half space, cylinder."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def signed_distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> 
 
 
 @njit(cache=True, error_model="numpy")
-def box_round(x: Array, v: Array, first: int, last: int, middle: Array, half: Array) -> float:
+def bounding_box(x: Array, v: Array, first: int, last: int, middle: Array, half: Array) -> float:
     """Middle and half sides of a box round vertices first:last, written here; largest speed."""
     fast = 0.0
     for a in range(3):
@@ -141,7 +141,7 @@ def no_nearer(kind: int, size: Array, axis: Array, d: Array, half: Array) -> flo
 
 
 @njit(cache=True, error_model="numpy")
-def near_form(
+def near_primitive(
     x: Array, v: Array, first: int, last: int, kind: int, size: Array, axis: Array, centre: Array,
     rotation: Array, motion: Array, thickness: float, margin: float, h: float, reach: float,
     box: tuple[Array, Array, float], index: Array, gap: Array, normal: Array, found: int,
@@ -197,8 +197,8 @@ def _near(
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     n, middle, half = len(x), np.empty(3), np.empty(3)
     index, gap, normal = np.empty(n, np.int32), np.empty(n), np.empty((n, 3))
-    fast = box_round(x, v, 0, n, middle, half)
-    k = near_form(
+    fast = bounding_box(x, v, 0, n, middle, half)
+    k = near_primitive(
         x, v, 0, n, kind, size, axis, centre, rotation, motion, thickness, margin, h, reach,
         (middle, half, fast), index, gap, normal, 0,
     )  # fmt: skip

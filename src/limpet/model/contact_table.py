@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from limpet.contact.friction import FrictionTable
 from limpet.errors import LimpetError, suggest
 from limpet.model.specs import RigidSpec, Spec
 from limpet.pressure_field.patches import FieldPair
@@ -25,16 +26,9 @@ class ContactTable:
 
     def __init__(self, specs: Mapping[str, Spec], friction: float) -> None:
         self._specs = specs
-        self.friction = checked_friction(friction)
-        self._friction: dict[frozenset[str], float] = {}
+        self.friction = FrictionTable(friction)
         self._excluded: set[frozenset[str]] = set()
         self._model: dict[frozenset[str], tuple[ContactModel, float]] = {}
-
-    def set_friction(self, one: str, other: str, mu: float) -> None:
-        self._friction[frozenset((one, other))] = checked_friction(mu)
-
-    def friction_between(self, one: str, other: str) -> float:
-        return self._friction.get(frozenset((one, other)), self.friction)
 
     def exclude_contact(self, one: str, other: str) -> None:
         self._excluded.add(frozenset((one, other)))
@@ -95,9 +89,3 @@ class ContactTable:
                         )
                     )  # fmt: skip
         return pairs
-
-
-def checked_friction(mu: float) -> float:
-    if not 0.0 <= mu < np.inf:
-        raise LimpetError(f"friction = {mu:g}: expected 0 or more")
-    return float(mu)

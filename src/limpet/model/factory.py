@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,6 +28,7 @@ from limpet.model.settings import Settings
 from limpet.model.specs import Anchors, SoftSpec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
+from limpet.particles.system import ParticleSystem
 from limpet.pressure_field.patch_set import PatchSet
 from limpet.rigid.joints import Joints, JointSet
 from limpet.rigid.rigid_body import RigidBody
@@ -82,8 +82,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     order = sorted(range(len(members)), key=lambda i: not soft[i])  # soft bodies come first
     may_touch = partial(_may_touch, world, particles, members)
     pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :] if may_touch(a, b)]
-    between = world.contact_table.friction_between
-    friction = np.array([[between(a, b) for b in names] for a in names])
+    friction = world.contact_table.friction.matrix(names)
 
     joined = join_surfaces(surfaces)
     contacts = patches = cavities = None
@@ -157,8 +156,7 @@ def _implicit_bodies(
 def _particles(world: World, h: float, clock: Clock) -> CoupledParticles | None:
     if not world.particles.bodies:
         return None
-    system = deepcopy(world.particles)  # bodies keep their state; a world may be run twice
-    system.h = h
+    system = ParticleSystem.of(world.particles, h, world.gravity)
     return CoupledParticles(system, clock, alone=not world.specs)
 
 
@@ -209,7 +207,7 @@ def _may_touch(
         return False
     assert particles is not None
     name = members[guest].name
-    if not particles.system.collides(name):
+    if not world.particles.collides(name):
         return False
     if len(particles.surfaces[name].edges) == 0:
         raise LimpetError(

@@ -25,7 +25,7 @@ from limpet.model.specs import (
     Spec,
 )
 from limpet.particles.body import ParticleBody
-from limpet.particles.system import ParticleSystem
+from limpet.particles.model import ParticleModel
 from limpet.pressure_field.catalogue import FieldShape
 from limpet.rigid.rigid_body import RigidBody
 
@@ -61,7 +61,7 @@ class World:
         self.probes: dict[str, Region] = {}
         self.joints: list[JointSpec] = []
         self.contact_table = ContactTable(self.specs, friction)
-        self._particles: ParticleSystem | None = None
+        self.particles = ParticleModel(self.contact_table.friction)
 
     def add_soft(
         self,
@@ -208,25 +208,13 @@ class World:
         spec = self.specs[name]
         return isinstance(spec, RigidSpec) and (spec.fixed or name in self.motions)
 
-    @property
-    def particles(self) -> ParticleSystem:
-        """Cloth, rope, jelly and the rigid bodies among them, by constrained dynamics (C).
-
-        ``world.particles.add(body)``; cups touch those of its bodies that enclose a volume.
-        """
-        if self._particles is None:
-            self._particles = ParticleSystem(
-                gravity=self.gravity, friction=self.contact_table.friction
-            )
-        return self._particles
-
     def exclude_contact(self, one: Named, other: Named) -> None:
         """Let two bodies pass through each other: no contact, no cavity between them."""
         self.contact_table.exclude_contact(one.name, other.name)
 
     def set_friction(self, one: Named, other: Named, mu: float) -> None:
         """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
-        self.contact_table.set_friction(one.name, other.name, mu)
+        self.contact_table.friction.set(one.name, other.name, mu)
 
     def set_contact(self, one: Spec, other: Spec, model: str, dissipation: float = 0.0) -> None:
         """How two bodies touch: by "points" of their surfaces, or by their "pressure fields".

@@ -26,6 +26,7 @@ from limpet.particles.meshes import (
     sheet_mesh,
     solid_mesh,
 )
+from limpet.particles.model import ParticleModel
 from limpet.particles.pbd import PositionBased
 from limpet.particles.settings import ParticleSolverSettings
 from limpet.particles.shape_matching import ShapeMatching
@@ -37,6 +38,7 @@ __all__ = [
     "ExplicitFem",
     "ForceSide",
     "MassSpring",
+    "ParticleModel",
     "ParticleSolverSettings",
     "ParticleSystem",
     "PositionBased",

@@ -199,6 +199,23 @@ class ParticleBody(Body):
         count = int(np.searchsorted(np.cumsum(mass), GRIP * self.mass)) + 1
         return near[:count], mass[:count] / mass[:count].sum()
 
+    def checked_nodes(self, nodes: Array | Sequence[float]) -> Array:
+        """Numbers of its nodes, of any shape."""
+        nodes = np.asarray(nodes)
+        if nodes.dtype.kind not in "iu" or (
+            nodes.size and (nodes.min() < 0 or nodes.max() >= self.n_points)
+        ):
+            raise LimpetError(
+                f"nodes {nodes.ravel()[:6].tolist()} of '{self.name}': expected whole numbers "
+                f"from 0 to {self.n_points - 1}"
+            )
+        return nodes
+
+    def anchor_points(self, at: Array | Sequence[float]) -> tuple[Array, Array]:
+        """(k, 3) [m] positions of the nodes `at`, and their numbers (k,)."""
+        nodes = np.atleast_1d(self.checked_nodes(at))
+        return self.x[nodes], nodes
+
     def momentum(self) -> Array:
         return self.node_mass @ self.v
 

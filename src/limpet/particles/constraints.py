@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limpet.contact.touches import Touches
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.particles.anchors import Anchors, anchor_pairs
 from limpet.particles.bending import Bends
 from limpet.particles.body import ParticleBody
 from limpet.particles.distances import Distances
-from limpet.particles.point_pairs import PointPairs, contact_pairs
+from limpet.particles.point_pairs import NO_PAIRS, PointPairs
 from limpet.particles.rows import bend_rows, distance_rows, follow_bends, write_distances
 from limpet.particles.sweep import ConstraintRows, Impulses
 from limpet.particles.sweep_points import Velocities, follow, point_rows, update_bias
@@ -108,7 +107,7 @@ class ParticleConstraints:
     ) -> ConstraintRows:
         """All rows at node positions x (n, 3), with the touches' pairs."""
         rigid_held, held = (
-            anchor_pairs(a, x, poses.centre, poses.rotation) if len(a.node) else PointPairs.none()
+            anchor_pairs(a, x, poses.centre, poses.rotation) if len(a.node) else NO_PAIRS
             for a in (self.rigid_held, self.held)
         )
         return ConstraintRows(
@@ -149,10 +148,6 @@ class ParticleConstraints:
             np.zeros(len(self.distances.rest)), np.zeros(len(self.bends.rest)),
             np.zeros((len(self.held.node), 3)), np.zeros((touches, 3)),
         )  # fmt: skip
-
-
-def touch_pairs(touches: Touches, x: Array, poses: RigidPoses) -> PointPairs:
-    return contact_pairs(touches, x, poses.centre) if len(touches) else PointPairs.none()
 
 
 def follow_rows(rows: ConstraintRows, on: Velocities, h: float) -> None:

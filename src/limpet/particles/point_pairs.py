@@ -9,13 +9,16 @@ Then a turn of everything slides nothing, and friction leaves the angular moment
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from limpet.contact.contacts import EDGE_EDGE, Contacts
+from limpet.contact.pipeline import CollisionBody
+from limpet.contact.primitive_pairs import Kinematics
 from limpet.contact.rows import tangent_pair
-from limpet.contact.touches import EDGE_EDGE, Touches
 
 Array = np.ndarray
 
@@ -35,25 +38,38 @@ class PointPairs(NamedTuple):
     gap: Array  # (k, 3) [m] point of a less point of b, along each of these
     friction: Array  # (k,) mu; unused where points are held
 
+
+NO_PAIRS = PointPairs(
+    np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3)),
+    np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 3, 3)),
+    np.zeros((0, 3)), np.zeros(0),
+)  # fmt: skip
+
+
+class CollisionSurfaces(NamedTuple):
+    """s surfaces that contacts refer to by number."""
+
+    first: Array  # (s,) int32: first node of each, 0 of a rigid one
+    rigid: Array  # (s,) int32: number among the rigid bodies, -1: made of nodes
+    radius: Array  # (s,) [m] of balls, whose only vertex is the centre; else 0
+    friction: Array  # (s, s) mu
+
     @staticmethod
-    def none() -> PointPairs:
-        return PointPairs(
-            np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3)),
-            np.zeros((0, 2), np.int32), np.zeros((0, 2, 3)), np.zeros((0, 3, 3)),
-            np.zeros((0, 3)), np.zeros(0),
-        )  # fmt: skip
+    def of(bodies: Sequence[CollisionBody], friction: Array) -> CollisionSurfaces:
+        return CollisionSurfaces(
+            np.array([max(b.first, 0) for b in bodies], np.int32),
+            np.array([b.rigid for b in bodies], np.int32),
+            np.array([b.radius for b in bodies], float),
+            friction,
+        )
 
-
-def join_pairs(parts: list[PointPairs]) -> PointPairs:
-    """One after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    if not parts:
-        return PointPairs.none()
-    shift = np.cumsum([0] + [p.start[-1] for p in parts[:-1]])
-    starts = [parts[0].start[:1], *(p.start[1:] + s for p, s in zip(parts, shift))]
-    rest = (np.concatenate(columns) for columns in zip(*(p[1:] for p in parts)))
-    return PointPairs(np.concatenate(starts).astype(np.int32), *rest)
+    def split(self, contacts: Contacts) -> tuple[Contacts, Contacts]:
+        """Contacts among rigid bodies, and contacts with nodes."""
+        among = (self.rigid[contacts.surface_a] >= 0) & (self.rigid[contacts.surface_b] >= 0)
+        count = int(np.count_nonzero(among))
+        if among[:count].all():  # as they most often are found
+            return contacts.take(slice(0, count)), contacts.take(slice(count, None))
+        return contacts.take(among), contacts.take(~among)
 
 
 @njit(cache=True, error_model="numpy")
@@ -139,29 +155,38 @@ def _turn_of_edges(x: Array, a: Array, b: Array, n: Array, gap: float, out: Arra
 
 
 @njit(cache=True, error_model="numpy")
-def _entries(x, nodes_a, weights_a, rigid_a, nodes_b, weights_b, rigid_b, normal, gap, kind, edge):
+def _entries(
+    surface_a, vertices_a, weights_a, surface_b, vertices_b, weights_b, gap, normal, kind,
+    start, x, of, edge,
+):  # fmt: skip
+    """Of each pair: its nodes, their weights and turns."""
     k = len(gap)
-    start = np.zeros(k + 1, np.int32)
+    begin = np.zeros(k + 1, np.int32)
     node, weight, turn = np.empty(6 * k, np.int32), np.empty(6 * k), np.zeros((6 * k, 3))
     slopes, used = np.empty((3, 3)), 0
     for c in range(k):
-        both = rigid_a[c] < 0 and rigid_b[c] < 0 and gap[c] != 0.0
+        soft_a, soft_b = of.rigid[surface_a[c]] < 0, of.rigid[surface_b[c]] < 0
         slope_a = slope_b = False
-        if both and kind[c] == edge:
-            slope_a = slope_b = _turn_of_edges(x, nodes_a[c], nodes_b[c], normal[c], gap[c], slopes)
-        elif both:
-            slope_b = nodes_b[c, 0] != nodes_b[c, 1]  # the face is the side of three nodes
-            face = nodes_b[c] if slope_b else nodes_a[c]
-            known = face[0] != face[1] and _turn_of_face(x, face, normal[c], gap[c], slopes)
-            slope_a, slope_b = known and not slope_b, known and slope_b
+        if soft_a and soft_b and gap[c] != 0.0:
+            a, b = start[surface_a[c]] + vertices_a[c], start[surface_b[c]] + vertices_b[c]
+            if kind[c] == edge:
+                slope_a = slope_b = _turn_of_edges(x, a, b, normal[c], gap[c], slopes)
+            else:
+                slope_b = b[0] != b[1]  # the face is the side of three nodes
+                face = b if slope_b else a
+                known = face[0] != face[1] and _turn_of_face(x, face, normal[c], gap[c], slopes)
+                slope_a, slope_b = known and not slope_b, known and slope_b
         for side in range(2):
-            nodes = nodes_a[c] if side == 0 else nodes_b[c]
+            if not (soft_a if side == 0 else soft_b):
+                continue
+            first = of.first[surface_a[c]] if side == 0 else of.first[surface_b[c]]
+            vertices = vertices_a[c] if side == 0 else vertices_b[c]
             weights = weights_a[c] if side == 0 else weights_b[c]
             slope = slope_a if side == 0 else slope_b
             for j in range(3):
                 if weights[j] == 0.0 and not (slope and (kind[c] != edge or j < 2)):
                     continue
-                node[used] = nodes[j]
+                node[used] = first + vertices[j]
                 weight[used] = weights[j] if side == 0 else -weights[j]
                 if slope:
                     for i in range(3):
@@ -170,33 +195,56 @@ def _entries(x, nodes_a, weights_a, rigid_a, nodes_b, weights_b, rigid_b, normal
                         else:
                             turn[used, i] = slopes[side, i] if j == 1 else -slopes[side, i]
                 used += 1
-        start[c + 1] = used
-    return start, node[:used].copy(), weight[:used].copy(), turn[:used].copy()
+        begin[c + 1] = used
+    return begin, node[:used].copy(), weight[:used].copy(), turn[:used].copy()
 
 
 @njit(cache=True, error_model="numpy")
-def _places(rigid_a, rigid_b, point, normal, gap, centre):
-    """Of each pair: rigid bodies, arms from their centres (the origin for none), frame, gap."""
+def _frames(
+    surface_a, vertices_a, weights_a, surface_b, vertices_b, weights_b, gap, normal, start, x,
+    centre, of,
+):  # fmt: skip
+    """Of each pair: rigid bodies, arms from their centres, frame, gap, friction; and the point.
+
+    Impulses act at the point of the side that is made of nodes, so that no moment is left over;
+    between two rigid surfaces half-way, on a primitive at the vertex, or on the ball round it.
+    """
     k = len(gap)
-    rigid, arm = np.empty((k, 2), np.int32), np.empty((k, 2, 3))
-    frame, gaps = np.empty((k, 3, 3)), np.zeros((k, 3))
+    rigid, arm, point = np.empty((k, 2), np.int32), np.empty((k, 2, 3)), np.empty((k, 3))
+    frame, gaps, friction = np.empty((k, 3, 3)), np.zeros((k, 3)), np.empty(k)
     for c in range(k):
-        rigid[c, 0], rigid[c, 1], gaps[c, 0] = rigid_a[c], rigid_b[c], gap[c]
+        a, b = surface_a[c], surface_b[c]
+        rigid[c, 0], rigid[c, 1], gaps[c, 0] = of.rigid[a], of.rigid[b], gap[c]
+        friction[c] = of.friction[a, b]
+        share, radius = 1.0, 0.0
+        if rigid[c, 0] >= 0:
+            if rigid[c, 1] < 0:
+                share = 0.0
+            elif weights_b[c, 0] != 0.0 or weights_b[c, 1] != 0.0 or weights_b[c, 2] != 0.0:
+                share = 0.5
+            else:
+                radius = of.radius[a]
         for i in range(3):
+            on_a = on_b = 0.0
+            for j in range(3):
+                on_a += weights_a[c, j] * x[start[a] + vertices_a[c, j], i]
+                on_b += weights_b[c, j] * x[start[b] + vertices_b[c, j], i]
             frame[c, 0, i] = normal[c, i]
-            for side in range(2):
-                body = rigid[c, side]
-                arm[c, side, i] = point[c, i] - (centre[body, i] if body >= 0 else 0.0)
+            point[c, i] = share * on_a + (1.0 - share) * on_b - radius * normal[c, i]
+            arm[c, 0, i] = point[c, i] - centre[a, i]
+            arm[c, 1, i] = point[c, i] - centre[b, i]
         tangent_pair(frame[c, 0], frame[c, 1], frame[c, 2])
-    return rigid, arm, frame, gaps
+    return rigid, arm, frame, gaps, friction, point
 
 
-def contact_pairs(touches: Touches, x: Array, centre: Array) -> PointPairs:
-    """Pairs of points of touches. x (n, 3): all nodes; centre (b, 3) of the rigid bodies."""
-    t = touches
-    start, node, weight, turn = _entries(
-        x, t.nodes_a, t.weights_a, t.rigid_a, t.nodes_b, t.weights_b, t.rigid_b, t.normal, t.gap,
-        t.kind, EDGE_EDGE,
-    )  # fmt: skip
-    rigid, arm, frame, gap = _places(t.rigid_a, t.rigid_b, t.point, t.normal, t.gap, centre)
-    return PointPairs(start, node, weight, turn, rigid, arm, frame, gap, t.friction)
+def contact_pairs(
+    contacts: Contacts, surfaces: CollisionSurfaces, at: Kinematics
+) -> tuple[PointPairs, Array]:
+    """Pairs of points of the contacts, and where their impulses act (k, 3) [m]."""
+    if len(contacts.gap) == 0:
+        return NO_PAIRS, np.zeros((0, 3))
+    c = contacts
+    sides = c.surface_a, c.vertices_a, c.weights_a, c.surface_b, c.vertices_b, c.weights_b
+    entries = _entries(*sides, c.gap, c.normal, c.kind, at.start, at.x, surfaces, EDGE_EDGE)
+    *frames, point = _frames(*sides, c.gap, c.normal, at.start, at.x, at.centre, surfaces)
+    return PointPairs(*entries, *frames), point

@@ -18,24 +18,23 @@ from time import perf_counter
 import numpy as np
 
 from limpet.clock import Clock
-from limpet.contact.pipeline import CollisionPipeline, Kinematics
+from limpet.contact.contacts import Contacts
+from limpet.contact.pipeline import CollisionBody, CollisionPipeline
+from limpet.contact.primitive_pairs import Kinematics
 from limpet.contact.primitives import BALL, Primitive
-from limpet.contact.touches import Touches
 from limpet.dynamics.warm_start import WarmStart
 from limpet.errors import DivergedError, require_positive
-from limpet.particles.body import falling
+from limpet.particles.body import ParticleBody, falling
 from limpet.particles.constraints import (
     ParticleConstraints,
     RigidPoses,
     follow_rows,
     moving,
-    touch_pairs,
 )
 from limpet.particles.distances import edge_rotation_rate, transverse_frequency
 from limpet.particles.mass_splitting import split_mass_contacts
 from limpet.particles.model import ParticleModel
-from limpet.particles.point_pairs import PointPairs
-from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.point_pairs import CollisionSurfaces, PointPairs, contact_pairs
 from limpet.particles.sliding import BodyPrimitives, slide
 from limpet.particles.sweep import (
     ConstraintRows,
@@ -48,6 +47,7 @@ from limpet.particles.sweep import (
     sweep,
 )
 from limpet.report import StepReport
+from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
 
@@ -55,7 +55,6 @@ Array = np.ndarray
 SWING_PER_SUBSTEP = (
     2.0  # [rad] that the fastest chain swings in a solve: beyond, loads pass on too slowly
 )
-STILL = np.zeros(3), np.eye(3), np.zeros(6)  # centre, rotation and motion of what is not rigid
 TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
 
 
@@ -68,9 +67,9 @@ class PendingStep:
     left: int  # solves to come
     x: Array  # (n, 3) [m] the nodes
     poses: RigidPoses
-    touches: Touches
-    groups: tuple[Touches, Touches]  # among rigid bodies, and with nodes
-    pairs: list[PointPairs]  # of each
+    contacts: tuple[Contacts, Contacts]  # among rigid bodies, and with nodes
+    pairs: tuple[PointPairs, PointPairs]  # of each
+    points: tuple[Array, Array]  # (k, 3) [m] where their impulses act
     p: Impulses
     outside: tuple[Array, ...]  # [N] on the vertices of each body, or none at all
     rows: ConstraintRows | None = None
@@ -78,34 +77,43 @@ class PendingStep:
     sweeps: int = 0
 
 
-class ParticleSystem(ParticleModel):
-    """A world of explicit and rigid bodies. Add bodies, then constraints, then step."""
+class ParticleSystem:
+    """The bodies of a `ParticleModel` on their way: step after step, by sweeps."""
 
     def __init__(
         self,
+        model: ParticleModel,
         h: float = 0.02,
         gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
-        friction: float = 0.5,
-        settings: ParticleSolverSettings | None = None,
     ) -> None:
-        super().__init__(friction)
+        """It moves the bodies of the model themselves; `of` moves copies."""
         self.h = require_positive("time step h", h, " s")
-        self.gravity, self.settings = (
-            np.asarray(gravity, float),
-            settings or ParticleSolverSettings(),
-        )
-        self._built: tuple[CollisionPipeline, ParticleConstraints, BodyPrimitives] | None = None
+        self.gravity, self.settings = np.asarray(gravity, float), model.settings
+        self.soft, self.rigid, self.first = model.soft, model.rigid, model.first
+        self.bodies: list[ParticleBody | RigidBody] = model.bodies
+        bodies, soft = model.collision_bodies, dict(zip(self.first.tolist(), self.soft))
+        self._soft_surfaces = [(k, soft[b.first]) for k, b in enumerate(bodies) if b.rigid < 0]
+        self._rigid_surfaces = [(k, b.rigid, b.shape) for k, b in enumerate(bodies) if b.rigid >= 0]
+        at = self._kinematics(RigidPoses.of(self.rigid))
+        self._pipeline = CollisionPipeline.of(bodies, at, self.settings.continuous)
+        friction = model.friction.matrix([b.name for b in bodies])
+        self._surfaces = CollisionSurfaces.of(bodies, friction)
+        self._constraints = ParticleConstraints.of(model.distances, model.bends, model.anchors)
+        self._primitives = self._body_primitives(bodies)
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
         self._warm_start = WarmStart.none()
         self.steps, self.time = 0, 0.0
         self.substeps = 0  # of the last step
         self.clock: Callable[[], float] = perf_counter
-        self.touches = Touches.none()
+        self.contacts = Contacts.none(), Contacts.none()  # of the last step, as in `PendingStep`
+        self._points = np.zeros((0, 3)), np.zeros((0, 3))
         self.last_sweep = SweepResult(0, np.zeros(0), np.zeros(0))
 
-    def changed(self) -> None:
-        self._built = None
+    @staticmethod
+    def of(model: ParticleModel, h: float, gravity: Array) -> ParticleSystem:
+        """Of copies of the model's bodies: a model may be run twice."""
+        return ParticleSystem(model.copy(), h, gravity)
 
     def run(self, duration: float) -> Iterator[StepReport]:
         require_positive("duration", duration, " s")
@@ -134,21 +142,22 @@ class ParticleSystem(ParticleModel):
         outside: forces (n_points, 3) [N] on the points of each body; substeps: how many solves,
         if that is not to be chosen.
         """
-        clock, (scout, stack, _) = clock or Clock(self.clock), self._build()
+        clock, stack = clock or Clock(self.clock), self._constraints
         self.substeps = substeps or self._substeps(stack)
         h = self.h / self.substeps
         x, poses = self.positions(), RigidPoses.of(self.rigid)
-        touches = scout.find(self._places(poses), self.h, self.settings.margin)
-        groups = touches.apart()
-        pairs = [touch_pairs(t, x, poses) for t in groups]
-        p = self._guess(stack, groups, pairs, h)
+        at = self._kinematics(poses)
+        found = self._pipeline.find(at, self.h, self.settings.margin)
+        contacts = self._surfaces.split(found)
+        pairs, points = zip(*(contact_pairs(c, self._surfaces, at) for c in contacts))
+        p = self._guess(stack, contacts, pairs, h)
         clock.lap("collision")
         acts = tuple(outside or ()) if any(f.any() for f in outside or ()) else ()
-        return PendingStep(clock, h, self.substeps, x, poses, touches, groups, pairs, p, acts)
+        return PendingStep(clock, h, self.substeps, x, poses, contacts, pairs, points, p, acts)
 
     def free(self, now: PendingStep) -> None:
         """Velocities of the bodies by themselves, rows, and the last impulses to start from."""
-        settings, h, (_, stack, _) = self.settings, now.h, self._build()
+        settings, h, stack = self.settings, now.h, self._constraints
         done = self.substeps - now.left
         for body in self.bodies:
             body.compute_free_velocity(h, self.gravity, self.time + done * h)
@@ -200,10 +209,9 @@ class ParticleSystem(ParticleModel):
             body.advance(now.h)
         now.x, now.poses = self.positions(), RigidPoses.of(self.rigid)
         if now.left:
-            _, _, forms = self._build()
             follow_rows(now.rows, now.on, now.h)
             pairs, poses = now.rows.contacts.pairs, now.poses
-            slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, forms)
+            slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, self._primitives)
         now.clock.lap("correct")
 
     def apply_impulses(self, now: PendingStep, impulses: Sequence[Array]) -> None:
@@ -223,11 +231,11 @@ class ParticleSystem(ParticleModel):
     def _end(self, now: PendingStep) -> StepReport:
         self._impulses, self._last_h = now.p, now.h
         self._warm_start = WarmStart.of(
-            np.concatenate([t.key for t in now.groups]),
+            np.concatenate([c.key for c in now.contacts]),
             np.concatenate([now.p.rigid_contacts, now.p.contacts]),
             np.concatenate([pairs.frame for pairs in now.pairs]),
         )
-        self.touches = now.touches
+        self.contacts, self._points = now.contacts, now.points
         self.steps += 1
         self.time = self.steps * self.h
         now.clock.lap("correct")
@@ -284,56 +292,51 @@ class ParticleSystem(ParticleModel):
         """(n, 3) [m] all nodes."""
         return np.concatenate([np.zeros((0, 3)), *(b.x for b in self.soft)])
 
-    def _places(self, poses: RigidPoses) -> list[Kinematics]:
-        """Where the parts are, moving as they will if nothing but gravity acts."""
-        out, fall = [], self.h * self.gravity
-        for part in self._parts:
-            if part.rigid < 0:
-                soft = self._owner[part.first]
-                v = falling(soft.v, self.gravity, self.h)
-                out.append(Kinematics(soft.x, v, *STILL))
-                continue
-            i, body = part.rigid, self.rigid[part.rigid]
-            x, v, motion = poses.centre[i : i + 1], body.v[None], np.concatenate([body.v, body.w])
-            if part.shape is None or part.shape.kind != BALL:
-                x, v = body.positions(), body.velocities()
+    def _kinematics(self, poses: RigidPoses) -> Kinematics:
+        """Of the collision surfaces, moving as they will if nothing but gravity acts."""
+        n, fall = len(self._soft_surfaces) + len(self._rigid_surfaces), self.h * self.gravity
+        none = np.zeros((0, 3))
+        x, v, start = [none] * n, [none] * n, np.zeros(n + 1, np.int64)
+        centre, rotation, motion = np.zeros((n, 3)), np.zeros((n, 3, 3)), np.zeros((n, 6))
+        for k, soft in self._soft_surfaces:
+            x[k], v[k] = soft.x, falling(soft.v, self.gravity, self.h)
+        for k, i, shape in self._rigid_surfaces:
+            body = self.rigid[i]
+            centre[k], rotation[k] = poses.centre[i], poses.rotation[i]
+            motion[k, :3], motion[k, 3:] = body.v, body.w
+            if shape is not None and shape.kind == BALL:
+                x[k], v[k] = centre[k : k + 1], body.v[None]
+            else:
+                x[k], v[k] = body.positions(), body.velocities()
             if body.movable:
-                v, motion[:3] = v + fall, motion[:3] + fall
-            out.append(Kinematics(x, v, poses.centre[i], poses.rotation[i], motion))
-        return out
+                v[k] = v[k] + fall
+                motion[k, :3] += fall
+        np.cumsum([len(each) for each in x], out=start[1:])
+        return Kinematics(
+            start, np.concatenate([none, *x]), np.concatenate([none, *v]), centre, rotation, motion
+        )
 
-    def _build(self) -> tuple[CollisionPipeline, ParticleConstraints, BodyPrimitives]:
-        if self._built is None:
-            places = self._places(RigidPoses.of(self.rigid))
-            scout = CollisionPipeline.of(
-                self._parts, places, self.friction_between, self.settings.continuous
-            )
-            stack = ParticleConstraints.of(self._distances, self._bends, self._anchors)
-            self._built, self._impulses = (scout, stack, self._forms()), None
-        return self._built
-
-    def _forms(self) -> BodyPrimitives:
+    def _body_primitives(self, bodies: Sequence[CollisionBody]) -> BodyPrimitives:
         shapes: list[Primitive | None] = [None] * len(self.rigid)
         thickness = np.zeros(self.first[-1])
-        for part in self._parts:
-            if part.rigid >= 0:
-                shapes[part.rigid] = part.shape
-            else:
-                n = part.first + self._owner[part.first].n_points
-                thickness[part.first : n] = part.thickness
+        for _, i, shape in self._rigid_surfaces:
+            shapes[i] = shape
+        for k, soft in self._soft_surfaces:
+            first = bodies[k].first
+            thickness[first : first + soft.n_points] = bodies[k].thickness
         return BodyPrimitives.of(shapes, thickness)
 
     def _guess(
         self,
         stack: ParticleConstraints,
-        groups: tuple[Touches, Touches],
-        pairs: list[PointPairs],
+        contacts: tuple[Contacts, Contacts],
+        pairs: tuple[PointPairs, PointPairs],
         h: float,
     ) -> Impulses:
         old = self._impulses
         if old is None or self.settings.warm_start == 0.0:
-            return stack.zeros(len(groups[0]), len(groups[1]))
-        recalled = [self._warm_start.recall(t.key, q.frame) for t, q in zip(groups, pairs)]
+            return stack.zeros(len(contacts[0].gap), len(contacts[1].gap))
+        recalled = [self._warm_start.recall(c.key, q.frame) for c, q in zip(contacts, pairs)]
         old = old._replace(rigid_contacts=recalled[0], contacts=recalled[1])
         return Impulses(*((h / self._last_h) * q for q in old))
 
@@ -341,13 +344,13 @@ class ParticleSystem(ParticleModel):
         """Where bodies pressed on each other in the last step, (k, 3) [m], and the forces (k, 3)
         [N] on the first of each two.
         """
-        touches, known = self.touches, self._warm_start
-        if len(touches) == 0 or len(known.keys) == 0:
+        key, known = np.concatenate([c.key for c in self.contacts]), self._warm_start
+        if len(key) == 0 or len(known.keys) == 0:
             return np.zeros((0, 3)), np.zeros((0, 3))
-        place = np.minimum(np.searchsorted(known.keys, touches.key), len(known.keys) - 1)
+        place = np.minimum(np.searchsorted(known.keys, key), len(known.keys) - 1)
         force = known.values[place] / self._last_h
-        pressed = (known.keys[place] == touches.key) & force.any(axis=1)
-        return touches.point[pressed], force[pressed]
+        pressed = (known.keys[place] == key) & force.any(axis=1)
+        return np.concatenate(self._points)[pressed], force[pressed]
 
     def get_state(self) -> dict[str, Array]:
         """Everything that the next step depends on."""
@@ -360,7 +363,6 @@ class ParticleSystem(ParticleModel):
         return state | {"last_h": np.array(self._last_h), "step": np.array(self.steps)}
 
     def set_state(self, state: Mapping[str, Array]) -> None:
-        self._build()
         part = partial(_part, state)
         for body in self.bodies:
             body.set_state(part(f"{body.name}/"))
@@ -375,13 +377,14 @@ class ParticleSystem(ParticleModel):
     def _report(self, phases: dict[str, float], p: Impulses, sweeps: int) -> StepReport:
         pressed = int((p.contacts[:, 0] > 0.0).sum() + (p.rigid_contacts[:, 0] > 0.0).sum())
         change, asked = float(self.last_sweep.change[-1]), self.settings.tolerance
+        gap = np.concatenate([c.gap for c in self.contacts])
         drives = {b.name: b.reaction(self.h) for b in self.soft if len(b.driven)}
         drives |= {b.name: b.reaction(self.h) for b in self.rigid if b.motion is not None}
         return StepReport(
             step=self.steps, time=self.time, phases=phases,
-            rows=sum(q.size for q in p), contacts=len(self.touches), active_contacts=pressed,
+            rows=sum(q.size for q in p), contacts=len(gap), active_contacts=pressed,
             residual=change, converged=asked == 0.0 or change <= asked, iterations=0, sweeps=sweeps,
-            max_penetration=max(0.0, -float(self.touches.gap.min(initial=0.0))),
+            max_penetration=max(0.0, -float(gap.min(initial=0.0))),
             cavities=(), reactions=drives, momentum_residual=None, air_error=0.0, remeshed=False,
         )  # fmt: skip
 

@@ -231,6 +231,10 @@ class RigidBody(Body):
             self.centre, self.quaternion, self.v, self.w, h
         )
 
+    def anchor_points(self, at: Array | Sequence[float]) -> tuple[Array, None]:
+        """(k, 3) [m] the points `at`; they are carried by no nodes."""
+        return np.atleast_2d(np.asarray(at, float)), None
+
     def momentum(self) -> Array:
         """(3,) [kg m/s]"""
         return self.mass * self.v

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from limpet.contact.friction import FrictionTable
 from limpet.contact.primitives import ball
 from limpet.model.world import World
 from limpet.particles.body import ParticleBody
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import cloth as cloth_mesh
 from limpet.particles.meshes import grid_edges
-from limpet.particles.system import ParticleSolverSettings, ParticleSystem
+from limpet.particles.model import ParticleModel
+from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.system import ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.objects import globe
@@ -49,13 +52,13 @@ def cloth_system(
     settings: ParticleSolverSettings = SOLVER_SETTINGS, self_collision: bool = False,
 ) -> ParticleSystem:  # fmt: skip
     """A particle system with the cloth and the sphere only."""
-    world = ParticleSystem(h=h, friction=friction, settings=settings)
-    add_cloth(world, divisions, radius=radius, self_collision=self_collision)
-    return world
+    model = ParticleModel(FrictionTable(friction), settings)
+    add_cloth(model, divisions, radius=radius, self_collision=self_collision)
+    return ParticleSystem(model, h)
 
 
 def add_cloth(
-    world: ParticleSystem,
+    model: ParticleModel,
     divisions: int = 50,  # C: 51 x 51 nodes, 5000 inextensibility and 7400 bending constraints
     side: float = 1.0,  # [m]
     mass: float = 0.2,  # [kg] a light cotton
@@ -73,8 +76,8 @@ def add_cloth(
     mesh = cloth_mesh(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
     node = mass / len(mesh.points)
     sheet = MassSpring("cloth", mesh, mass, stiffness=0.01 * node / 1e-4, mass_damping=drag)
-    world.add(sheet, thickness, self_collision=self_collision)
-    world.add_inextensible_edges(sheet, grid_edges(mesh, (divisions, divisions)))
-    world.add_bending(sheet, stiffness=bending, damping=0.1 * bending)
-    world.add_rigid(RigidBody("sphere", globe(radius), 5.0, fixed=True), ball(radius))
+    model.add(sheet, thickness, self_collision=self_collision)
+    model.add_inextensible_edges(sheet, grid_edges(mesh, (divisions, divisions)))
+    model.add_bending(sheet, stiffness=bending, damping=0.1 * bending)
+    model.add_rigid(RigidBody("sphere", globe(radius), 5.0, fixed=True), ball(radius))
     return sheet

@@ -13,9 +13,11 @@ from limpet.particles.body import ParticleBody
 from limpet.particles.explicit_fem import ExplicitFem
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import ParticleMesh, cylinder
+from limpet.particles.model import ParticleModel
 from limpet.particles.pbd import PositionBased
+from limpet.particles.settings import ParticleSolverSettings
 from limpet.particles.shape_matching import ShapeMatching
-from limpet.particles.system import ParticleSolverSettings, ParticleSystem
+from limpet.particles.system import ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.boxes import box
@@ -70,13 +72,13 @@ def jelly_system(
     settings: ParticleSolverSettings = SOLVER_SETTINGS,
 ) -> ParticleSystem:
     """A particle system with the jellies, dish, table and bar only."""
-    world = ParticleSystem(h=h, settings=settings)
-    add_jellies(world, divisions)
-    return world
+    model = ParticleModel(settings=settings)
+    add_jellies(model, divisions)
+    return ParticleSystem(model, h)
 
 
 def add_jellies(
-    world: ParticleSystem,
+    particles: ParticleModel,
     divisions: tuple[int, int] = (6, 8),  # C: 430 nodes and 574 faces each
     radius: float = 0.09,  # [m]
     height: float = 0.12,  # [m]
@@ -91,19 +93,19 @@ def add_jellies(
     are 18 cm wide; jellies of 6 cm would have to be nine times as soft.
     """
     table = _box("table", (3.0, 3.0, 0.3), (0.0, 0.0, -0.06), 10.0, fixed=True)
-    world.add_rigid(table, half_space(0.15))
+    particles.add_rigid(table, half_space(0.15))
     # the dish touches the table with the corners of its bounding box
     dish = _box("dish", (0.6, 0.6, 0.06), (0.0, 0.0, 0.0), 13.5)
-    world.add_rigid(dish, round_bar(0.42, 0.06, (0.0, 0.0, 1.0)))
+    particles.add_rigid(dish, round_bar(0.42, 0.06, (0.0, 0.0, 1.0)))
     mass = density * np.pi * radius**2 * height
     for model, (x, y) in zip(MODELS, PLACES):
         mesh = cylinder(radius, height, divisions, taper=0.9)
         mesh = mesh.moved((x * radius, y * radius, 1e-3))
-        body = world.add(jelly(model, mesh, mass, drag))
-        world.add_inextensible_edges(body, mesh.skin_edges())
-        world.add_bending(body, max_force=8e-3)
+        body = particles.add(jelly(model, mesh, mass, drag))
+        particles.add_inextensible_edges(body, mesh.skin_edges())
+        particles.add_bending(body, max_force=8e-3)
     bar = _box("bar", (0.48, 0.48, 0.03), (0.0, 0.0, height + 0.032), bar_mass)
-    world.add_rigid(bar, block(0.48, 0.48, 0.03))
+    particles.add_rigid(bar, block(0.48, 0.48, 0.03))
 
 
 def _box(

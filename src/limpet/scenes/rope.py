@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
+from limpet.contact.friction import FrictionTable
 from limpet.contact.primitives import round_bar
 from limpet.errors import LimpetError
 from limpet.geometry.shape import Array, RigidShape
@@ -14,7 +15,9 @@ from limpet.model.world import World
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import ParticleMesh
 from limpet.particles.meshes import rope as strip
-from limpet.particles.system import ParticleSolverSettings, ParticleSystem
+from limpet.particles.model import ParticleModel
+from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.system import ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.boxes import box
@@ -74,12 +77,13 @@ def rope_system(
     settings: ParticleSolverSettings = SOLVER_SETTINGS, segments: int = SEGMENTS,
 ) -> tuple[ParticleSystem, RopeBodies]:  # fmt: skip
     """A particle system with the rope, the wheel and the weights only."""
-    world = ParticleSystem(h=h, friction=friction, settings=settings)
-    return world, add_rope(world, heavy, light, rope_mass, length, wheel_mass, radius, segments)
+    model = ParticleModel(FrictionTable(friction), settings)
+    hung = add_rope(model, heavy, light, rope_mass, length, wheel_mass, radius, segments)
+    return ParticleSystem(model, h), hung
 
 
 def add_rope(
-    world: ParticleSystem, heavy: float, light: float, rope_mass: float, length: float,
+    model: ParticleModel, heavy: float, light: float, rope_mass: float, length: float,
     wheel_mass: float, radius: float, segments: int = SEGMENTS,
     width: float = 0.02,  # [m] of the rope
     thickness: float = THICKNESS,
@@ -88,14 +92,14 @@ def add_rope(
     mesh = strip(length, width, segments)
     cord = MassSpring("rope", mesh, rope_mass, stiffness=1e-3)
     cord.x = over_the_wheel(mesh, radius + thickness)
-    world.add(cord, thickness)
-    world.add_inextensible_edges(cord, np.concatenate([mesh.edges, _other_diagonals(mesh)]))
-    world.add_bending(cord, stiffness=1e-5, damping=1e-6)
+    model.add(cord, thickness)
+    model.add_inextensible_edges(cord, np.concatenate([mesh.edges, _other_diagonals(mesh)]))
+    model.add_bending(cord, stiffness=1e-5, damping=1e-6)
     turning = RigidBody("wheel", wheel_shape(radius, 2.0 * width), wheel_mass)
-    world.add_rigid(turning, round_bar(radius, 2.0 * width))
-    world.anchor(turning, np.array([[0.0, -width, 0.0], [0.0, width, 0.0]]))
+    model.add_rigid(turning, round_bar(radius, 2.0 * width))
+    model.anchor(turning, np.array([[0.0, -width, 0.0], [0.0, width, 0.0]]))
     weights = [
-        _weight(world, cord, name, mass, mesh.regions[end])
+        _weight(model, cord, name, mass, mesh.regions[end])
         for name, mass, end in (("heavy", heavy, "east"), ("light", light, "west"))
     ]
     return RopeBodies(cord, turning, *weights)
@@ -138,13 +142,13 @@ def _other_diagonals(mesh: ParticleMesh) -> Array:
 
 
 def _weight(
-    world: ParticleSystem, cord: MassSpring, name: str, mass: float, end: Array
+    model: ParticleModel, cord: MassSpring, name: str, mass: float, end: Array
 ) -> RigidBody:
     """An iron cube that hangs by the centre of its top; it does not collide."""
     side = (mass / 7870.0) ** (1.0 / 3.0)
     top = cord.x[end].mean(axis=0)
     cube = box(side, side, side)
     shape = RigidShape(name, cube.points + top, cube.triangles)
-    body = world.add_rigid(RigidBody(name, shape, mass), collides=False)
-    world.anchor(cord, end, to=body)
+    body = model.add_rigid(RigidBody(name, shape, mass), collides=False)
+    model.anchor(cord, end, to=body)
     return body

@@ -9,7 +9,8 @@ from time import thread_time
 
 import numpy as np
 
-from limpet.particles.system import ParticleSolverSettings, ParticleSystem
+from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.system import ParticleSystem
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.cloth import cloth_system
 from limpet.scenes.jellies import jelly_system

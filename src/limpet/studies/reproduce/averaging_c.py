@@ -16,8 +16,10 @@ import numpy as np
 
 from limpet.contact.primitives import block
 from limpet.particles.meshes import cylinder
+from limpet.particles.model import ParticleModel
 from limpet.particles.pbd import PositionBased
-from limpet.particles.system import ParticleSolverSettings, ParticleSystem
+from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.system import ParticleSystem
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.rigid.rigid_body import RigidBody
@@ -95,12 +97,13 @@ def compare_flight(seconds: float = 0.2) -> list[Comparison]:
     lost, left = [], []
     for split in (False, True):
         settings = ParticleSolverSettings(mass_splitting=split, sweeps=10, warm_start=0.0)
-        world = ParticleSystem(0.01, (0.0, 0.0, 0.0), settings=settings)
-        net = cylinder(0.03, 0.04, (3, 3)).moved((0.02, 0.01, 1e-3))
-        body = world.add(PositionBased("jelly", net, 0.1))
+        model = ParticleModel(settings=settings)
+        mesh = cylinder(0.03, 0.04, (3, 3)).moved((0.02, 0.01, 1e-3))
+        body = model.add(PositionBased("jelly", mesh, 0.1))
         body.v[:] = [0.3, 0.0, -1.0]
         plate = RigidBody("plate", box(0.2, 0.2, 0.02), 0.3)
-        world.add_rigid(plate, block(0.2, 0.2, 0.02))
+        model.add_rigid(plate, block(0.2, 0.2, 0.02))
+        world = ParticleSystem(model, 0.01, (0.0, 0.0, 0.0))
         before, had = body.momentum(), energy(world)[0]
         for _ in world.run(seconds):
             pass

@@ -10,7 +10,9 @@ import numpy as np
 
 from limpet.errors import DivergedError
 from limpet.particles.meshes import edge_lengths, grid_edges
-from limpet.particles.system import ParticleSolverSettings, ParticleSystem
+from limpet.particles.model import ParticleModel
+from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.system import ParticleSystem
 from limpet.scenes.cloth import cloth_system
 from limpet.scenes.jellies import add_jellies
 
@@ -71,8 +73,9 @@ def jelly(
     bar_mass: float = 2.7,
 ) -> RestState:
     """Four jellies under a bar, on a dish."""
-    world = ParticleSystem(settings=settings)
-    add_jellies(world, divisions, bar_mass=bar_mass)
+    model = ParticleModel(settings=settings)
+    add_jellies(model, divisions, bar_mass=bar_mass)
+    world = ParticleSystem(model)
     dish, bar = (next(b for b in world.rigid if b.name == name) for name in ("dish", "bar"))
 
     def deepest() -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from limpet.particles.system import ParticleSolverSettings
+from limpet.particles.settings import ParticleSolverSettings
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes import cloth as cloth_scene
