@@ -59,31 +59,11 @@ _MODULES = {
 }
 
 __all__ = [
-    "AirExchange",
-    "Atmosphere",
-    "ConstantLimit",
-    "ElasticEnergy",
-    "Fem",
-    "GaussSeidelSettings",
-    "Hose",
-    "LimpetError",
-    "Material",
-    "NewtonSettings",
-    "Pump",
-    "Regulator",
-    "SealBoundary",
-    "Settings",
-    "Simulation",
-    "State",
-    "TractionPath",
-    "Valve",
-    "World",
-    "fields",
-    "hausdorff",
-    "motion",
-    "particles",
-    "shapes",
-]
+    "AirExchange", "Atmosphere", "ConstantLimit", "ElasticEnergy", "Fem", "GaussSeidelSettings",
+    "Hose", "LimpetError", "Material", "NewtonSettings", "Pump", "Regulator", "SealBoundary",
+    "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "fields", "hausdorff",
+    "motion", "particles", "shapes",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -145,18 +145,12 @@ def mean_mesh(meshes: Sequence[CavityMesh], share: Sequence[float]) -> CavityMes
         triangles=np.concatenate([m.triangles + np.int32(o) for m, o in zip(meshes, shift)]),
         share=np.concatenate([f * m.share for m, f in zip(meshes, share)]),
         bridge=np.concatenate([m.bridge for m in meshes]),
-        body=np.concatenate([m.body for m in meshes]),
-        vertices=vertices,
-        weights=weights,
-        support=support,
-        slot=slot,
-        rings=meshes[0].rings,
-        interior=np.unique(np.concatenate([m.interior for m in meshes])),
-        core=meshes[0].core,
-        seal_line=meshes[0].seal_line,
-        bridged=sum(f * m.bridged for m, f in zip(meshes, share)),
+        body=np.concatenate([m.body for m in meshes]), vertices=vertices, weights=weights,
+        support=support, slot=slot, rings=meshes[0].rings,
+        interior=np.unique(np.concatenate([m.interior for m in meshes])), core=meshes[0].core,
+        seal_line=meshes[0].seal_line, bridged=sum(f * m.bridged for m, f in zip(meshes, share)),
         halves=tuple(meshes),
-    )
+    )  # fmt: skip
 
 
 @njit(cache=True)
@@ -206,14 +200,9 @@ def _volume(triangles: Array, share: Array, y: Array) -> float:
 
 @njit(cache=True)
 def _volume_and_gradient(
-    triangles: Array,
-    share: Array,
-    vertices: Array,
-    weights: Array,
-    slot: Array,
-    n_support: int,
+    triangles: Array, share: Array, vertices: Array, weights: Array, slot: Array, n_support: int,
     x: Array,
-) -> tuple[float, Array]:
+) -> tuple[float, Array]:  # fmt: skip
     y = _positions(vertices, weights, x)
     g = np.zeros_like(y)  # at a closed mesh's vertices: a third of the area vectors around
     for t in range(len(triangles)):

@@ -162,15 +162,9 @@ class CavitySearch:
                 found = detect(*given, POCKET)
             others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
             book = transfer_air(
-                book,
-                mine,
-                found.cavities,
-                x,
-                contacts,
-                self.surface,
-                self.sealing_distance,
+                book, mine, found.cavities, x, contacts, self.surface, self.sealing_distance,
                 self.atmosphere,
-            )
+            )  # fmt: skip
             cavities = sorted([*others, *book.cavities], key=lambda c: c.id)
             book = replace(book, cavities=tuple(cavities))
         return book

@@ -66,17 +66,12 @@ class Contacts:
         """
         k = len(index)
         return Contacts(
-            surface_a=np.full(k, a, np.int32),
-            surface_b=np.full(k, b, np.int32),
-            vertices_a=index[:, 1:4].copy(),
-            weights_a=value[:, 0:3].copy(),
-            vertices_b=index[:, 4:7].copy(),
-            weights_b=value[:, 3:6].copy(),
-            gap=value[:, 6].copy(),
-            normal=value[:, 7:10].copy(),
-            kind=index[:, 0].astype(np.int8),
+            surface_a=np.full(k, a, np.int32), surface_b=np.full(k, b, np.int32),
+            vertices_a=index[:, 1:4].copy(), weights_a=value[:, 0:3].copy(),
+            vertices_b=index[:, 4:7].copy(), weights_b=value[:, 3:6].copy(), gap=value[:, 6].copy(),
+            normal=value[:, 7:10].copy(), kind=index[:, 0].astype(np.int8),
             key=_keys(a, b, index, first),
-        )
+        )  # fmt: skip
 
     @staticmethod
     def join(parts: Sequence[Contacts]) -> Contacts:
@@ -123,17 +118,9 @@ def doubled(array: Array) -> Array:
 
 @njit(cache=True)
 def store(
-    index: Array,
-    value: Array,
-    row: int,
-    kind: int,
-    va: Corners,
-    wa: Vec,
-    vb: Corners,
-    wb: Vec,
-    n: Vec,
-    gap: float,
-) -> None:
+    index: Array, value: Array, row: int, kind: int, va: Corners, wa: Vec, vb: Corners, wb: Vec,
+    n: Vec, gap: float,
+) -> None:  # fmt: skip
     """Write one contact, as Contacts.of_rows reads it."""
     index[row, 0], value[row, 6] = kind, gap
     for k in range(3):

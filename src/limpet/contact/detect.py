@@ -22,15 +22,9 @@ from limpet.geometry.bvh import Tree, refit
 Array = np.ndarray
 
 __all__ = [
-    "EDGE_EDGE",
-    "FACE_VERTEX",
-    "VERTEX_FACE",
-    "Collider",
-    "Contacts",
-    "closing_speeds",
-    "collider",
+    "EDGE_EDGE", "FACE_VERTEX", "VERTEX_FACE", "Collider", "Contacts", "closing_speeds", "collider",
     "detect",
-]
+]  # fmt: skip
 
 
 @njit(cache=True)
@@ -90,13 +84,9 @@ def refit_trees(
 
 
 def detect(
-    colliders: Sequence[Collider],
-    positions: Sequence[Array],
-    pairs: Sequence[tuple[int, int]],
-    alarm: float | Sequence[float],
-    facing: bool = True,
-    rim: float = 0.0,
-) -> Contacts:
+    colliders: Sequence[Collider], positions: Sequence[Array], pairs: Sequence[tuple[int, int]],
+    alarm: float | Sequence[float], facing: bool = True, rim: float = 0.0,
+) -> Contacts:  # fmt: skip
     """Contacts of the given pairs of bodies within the alarm distance [m], pair after pair.
 
     The alarm distance is one for all, or one a pair.

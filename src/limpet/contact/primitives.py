@@ -206,17 +206,9 @@ def _near(
 
 
 def vertices_near(
-    x: Array,
-    v: Array,
-    shape: Primitive,
-    centre: Array,
-    rotation: Array,
-    motion: Array,
-    thickness: float,
-    margin: float,
-    h: float,
-    reach: float = 0.0,
-) -> tuple[Array, Array, Array, Array]:
+    x: Array, v: Array, shape: Primitive, centre: Array, rotation: Array, motion: Array,
+    thickness: float, margin: float, h: float, reach: float = 0.0,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Vertices (n, 3) at x, moving with v, that come within `margin` [m] of the shape within h.
 
     centre (3,), turn (3, 3) and motion (6,) of the shape; thickness [m] of what the vertices carry

@@ -104,17 +104,9 @@ def _held_normal(
 
 @njit(cache=True)
 def _vertex_on_surface(
-    i: int,
-    x: Array,
-    adjacent_x: Adjacency,
-    y: Array,
-    tree: Tree,
-    adjacent_y: Adjacency,
-    alarm: float,
-    facing: bool,
-    rim: float,
-    stack: Array,
-) -> tuple[int, float, float, float, int, Vec, float]:
+    i: int, x: Array, adjacent_x: Adjacency, y: Array, tree: Tree, adjacent_y: Adjacency,
+    alarm: float, facing: bool, rim: float, stack: Array,
+) -> tuple[int, float, float, float, int, Vec, float]:  # fmt: skip
     """Where vertex i of one surface, at x, is held by the other, at y, that the tree is over.
 
     Returns triangle (-1 for nowhere), weights, feature, outward normal of the other, gap.

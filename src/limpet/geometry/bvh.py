@@ -213,14 +213,9 @@ def _boxes(node: int, tree: Tree, x: Array, triangles: Array, low: Array, high: 
 
 @njit(cache=True)
 def triangle_pairs(
-    tree_a: Tree,
-    xa: Array,
-    triangles_a: Array,
-    tree_b: Tree,
-    xb: Array,
-    triangles_b: Array,
+    tree_a: Tree, xa: Array, triangles_a: Array, tree_b: Tree, xb: Array, triangles_b: Array,
     margin: float,
-) -> Array:
+) -> Array:  # fmt: skip
     """Pairs (k, 2) int32 of triangles of a and b whose bounding boxes are within margin [m].
 
     The order of the pairs depends on the trees alone, not on the positions.

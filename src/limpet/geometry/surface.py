@@ -63,14 +63,11 @@ def surface_topology(triangles: Array, n_vertices: int) -> Surface:
     start = np.zeros(n_vertices + 1, dtype=np.int32)
     np.cumsum(np.bincount(both[:, 0], minlength=n_vertices), out=start[1:])
     return Surface(
-        n_vertices=n_vertices,
-        triangles=tri,
-        edges=edges,
+        n_vertices=n_vertices, triangles=tri, edges=edges,
         edge_triangles=np.stack([owner[one], owner[two]], axis=1),
-        opposite=np.stack([third[one], third[two]], axis=1).astype(np.int32),
-        vertex_start=start,
+        opposite=np.stack([third[one], third[two]], axis=1).astype(np.int32), vertex_start=start,
         neighbours=np.ascontiguousarray(both[:, 1]),
-    )
+    )  # fmt: skip
 
 
 def bare_surface(triangles: Array, n_vertices: int) -> Surface:

@@ -267,25 +267,17 @@ def analyse(
     )
     table = np.array(updates, dtype=np.int32).reshape(-1, 3)
     return SymbolicFactor(
-        n=n,
-        offset=offset,
-        sign=np.where(np.repeat(minus, sizes), -1.0, 1.0),
-        first=offset[first],
+        n=n, offset=offset, sign=np.where(np.repeat(minus, sizes), -1.0, 1.0), first=offset[first],
         row_start=np.concatenate([[0], np.cumsum(height)]).astype(np.int32),
         rows=np.concatenate([_unknowns(offset[own], sizes[own]) for own in nodes]),
         panel_start=panel_start,
         inverse_start=np.concatenate([[0], np.cumsum(width * width)]).astype(np.int64),
-        update_start=update_start,
-        update_from=np.ascontiguousarray(table[:, 0]),
-        update_to=np.ascontiguousarray(table[:, 1]),
-        update_panel=np.ascontiguousarray(table[:, 2]),
+        update_start=update_start, update_from=np.ascontiguousarray(table[:, 0]),
+        update_to=np.ascontiguousarray(table[:, 1]), update_panel=np.ascontiguousarray(table[:, 2]),
         place_start=np.concatenate([[0], np.cumsum([len(p) for p in places])]).astype(np.int32),
-        place=np.concatenate([*places, np.zeros(0, np.int32)]),
-        scatter=scatter,
-        stride=stride,
-        height=tall,
-        width=wide,
-    )
+        place=np.concatenate([*places, np.zeros(0, np.int32)]), scatter=scatter, stride=stride,
+        height=tall, width=wide,
+    )  # fmt: skip
 
 
 def _unknowns(begin: Array, size: Array) -> Array:

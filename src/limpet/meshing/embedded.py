@@ -109,12 +109,8 @@ class Bricks:
 
 
 def brick_body(
-    filled: Array,
-    lines: Lines,
-    finer: int = 1,
-    element: str | None = None,
-    name: str = "bricks",
-) -> SoftShape:
+    filled: Array, lines: Lines, finer: int = 1, element: str | None = None, name: str = "bricks",
+) -> SoftShape:  # fmt: skip
     """The filled bricks (nx, ny, nz) of a grid as a soft body; hex20 by default.
 
     Each edge has `finer` subdivisions in the collision surface. Regions: bottom, top.

@@ -69,13 +69,9 @@ def load_scan(path: PathLike, unit: str | None = None, *, name: str | None = Non
 
 
 def soft_mesh(
-    path: PathLike,
-    unit: str | None = None,
-    nodes: int | None = None,
-    *,
-    order: int = 2,
+    path: PathLike, unit: str | None = None, nodes: int | None = None, *, order: int = 2,
     name: str | None = None,
-) -> SoftShape:
+) -> SoftShape:  # fmt: skip
     """A soft shape of tetrahedra in the closed surface of a file (Netgen); see load_mesh.
 
     `nodes`: approximate number of corner nodes; the surface is coarsened if it has too many

@@ -84,17 +84,12 @@ def inspect(points: Array, triangles: Array, unit: str | None, soup: bool = Fals
         faults.append(Fault("self-intersection", found, fix))
     notes = _size(extent, unit, faults)
     return MeshReport(
-        vertices=len(points),
-        triangles=len(triangles),
-        doubled=doubled,
-        parts=len(np.unique(_part_of(t))),
-        size=_triple(np.ptp(x, axis=0)),
+        vertices=len(points), triangles=len(triangles), doubled=doubled,
+        parts=len(np.unique(_part_of(t))), size=_triple(np.ptp(x, axis=0)),
         area=float(np.linalg.norm(triangle_normals(x, t), axis=1).sum()),
-        volume=float(volume(x, right)) if closed else None,
-        unit=unit,
-        faults=tuple(faults),
+        volume=float(volume(x, right)) if closed else None, unit=unit, faults=tuple(faults),
         notes=notes,
-    )
+    )  # fmt: skip
 
 
 def repaired(points: Array, triangles: Array) -> tuple[Array, Array]:

@@ -161,12 +161,9 @@ def require_package(module: str, package: str, purpose: str) -> None:
 
 
 def coarsen(
-    points: Array,
-    triangles: Array,
-    vertices: int,
-    name: str = "surface",
+    points: Array, triangles: Array, vertices: int, name: str = "surface",
     seen: Array | None = None,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """Approximate a closed surface by about `vertices` vertices with uniform triangles.
 
     Lloyd's algorithm clusters the vertices by position and normal. Each cluster becomes a vertex at

@@ -23,15 +23,9 @@ TOUCH = 1e-6  # of a voxel: a surface that only touches a voxel is not in it
 
 
 def wrap(
-    points: Array,
-    triangles: Array,
-    size: float,
-    element: str | None = None,
-    name: str = "wrapped",
-    *,
-    collision: tuple[Array, Array] | None = None,
-    joined: bool = False,
-) -> SoftShape:
+    points: Array, triangles: Array, size: float, element: str | None = None, name: str = "wrapped",
+    *, collision: tuple[Array, Array] | None = None, joined: bool = False,
+) -> SoftShape:  # fmt: skip
     """A closed surface, points (n, 3) [m], embedded in the voxels of edge `size` [m] around it.
 
     The cells are hex8 by default. `collision` is a coarser surface (points, triangles) for contact;

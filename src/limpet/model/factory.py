@@ -25,7 +25,7 @@ from limpet.fem.soft_body import SoftBody
 from limpet.geometry.surface import Surface, with_points
 from limpet.meshing.check import check_apart, check_surface, has_hollow
 from limpet.model.settings import Settings
-from limpet.model.specs import Anchors, SoftSpec
+from limpet.model.specs import AnchorPoints, SoftSpec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
 from limpet.particles.system import ParticleSystem
@@ -122,7 +122,7 @@ def _implicit_bodies(
     bodies: list[SoftBody | RigidBody] = []
     surfaces: list[Surface] = []
     placed: list[tuple[str, Array, Array]] = []
-    anchors = Anchors(world.joints)
+    anchors = AnchorPoints(world.joints)
     for spec in world.specs.values():
         region, motion = world.motions.get(spec.name, (None, None))
         points, triangles = spec.surface()

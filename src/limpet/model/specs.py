@@ -103,7 +103,7 @@ class Connection:
     port: Array | None  # (3,) [m], or None: the largest cavity on the body
 
 
-class Anchors:
+class AnchorPoints:
     """Where the tied points stand among the vertices of their bodies."""
 
     def __init__(self, joints: Sequence[JointSpec]) -> None:

@@ -41,12 +41,9 @@ class World:
     """
 
     def __init__(
-        self,
-        gravity: Vector = (0.0, 0.0, -9.81),
-        friction: float = 0.5,
-        atmosphere: Atmosphere | None = None,
-        leak: float = 0.0,
-    ) -> None:
+        self, gravity: Vector = (0.0, 0.0, -9.81), friction: float = 0.5,
+        atmosphere: Atmosphere | None = None, leak: float = 0.0,
+    ) -> None:  # fmt: skip
         self.gravity = np.asarray(gravity, dtype=float)
         if self.gravity.shape != (3,) or not np.all(np.isfinite(self.gravity)):
             raise LimpetError(f"gravity = {gravity}: expected three finite numbers [m/s^2]")
@@ -64,17 +61,10 @@ class World:
         self.particles = ParticleModel(self.contact_table.friction)
 
     def add_soft(
-        self,
-        shape: SoftShape,
-        material: Material,
-        mass: float,
-        *,
-        name: str | None = None,
-        position: Vector = (0.0, 0.0, 0.0),
-        rotation: Array | None = None,
-        fem: Fem | None = None,
+        self, shape: SoftShape, material: Material, mass: float, *, name: str | None = None,
+        position: Vector = (0.0, 0.0, 0.0), rotation: Array | None = None, fem: Fem | None = None,
         collides: bool = True,
-    ) -> SoftSpec:
+    ) -> SoftSpec:  # fmt: skip
         """A soft body; `mass` [kg] is spread evenly over its volume.
 
         It is turned by `rotation` (3, 3) about the origin of its shape, then put at `position`
@@ -91,16 +81,10 @@ class World:
         return spec
 
     def add_rigid(
-        self,
-        shape: RigidShape,
-        mass: float,
-        *,
-        name: str | None = None,
-        position: Vector = (0.0, 0.0, 0.0),
-        rotation: Array | None = None,
-        fixed: bool = False,
+        self, shape: RigidShape, mass: float, *, name: str | None = None,
+        position: Vector = (0.0, 0.0, 0.0), rotation: Array | None = None, fixed: bool = False,
         collides: bool = True,
-    ) -> RigidSpec:
+    ) -> RigidSpec:  # fmt: skip
         """A rigid body, free to move, or `fixed` in the world; without `collides` only seen.
 
         `mass` [kg] is spread evenly over its volume; name, position and rotation as in add_soft.
@@ -239,15 +223,9 @@ class World:
         self.air_exchanges[body.name] = exchange
 
     def connect(
-        self,
-        body: Spec,
-        source: Source,
-        *,
-        hose: Hose | None = None,
-        valve: Valve | None = None,
-        port: Vector | None = None,
-        switch: float | None = None,
-    ) -> None:
+        self, body: Spec, source: Source, *, hose: Hose | None = None, valve: Valve | None = None,
+        port: Vector | None = None, switch: float | None = None,
+    ) -> None:  # fmt: skip
         """Put a vacuum line on `body`: a Regulator or a Pump, with a hose and a valve if given.
 
         port [m]: where it enters, as a point on the body's surface; the cavity there is on the

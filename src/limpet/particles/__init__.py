@@ -34,25 +34,8 @@ from limpet.particles.system import ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 
 __all__ = [
-    "BendingModel",
-    "ExplicitFem",
-    "ForceSide",
-    "MassSpring",
-    "ParticleModel",
-    "ParticleSolverSettings",
-    "ParticleSystem",
-    "PositionBased",
-    "RigidBody",
-    "ShapeMatching",
-    "ball",
-    "block",
-    "cloth",
-    "cylinder",
-    "gel_block",
-    "grid_edges",
-    "half_space",
-    "rope",
-    "round_bar",
-    "sheet_mesh",
-    "solid_mesh",
-]
+    "BendingModel", "ExplicitFem", "ForceSide", "MassSpring", "ParticleModel",
+    "ParticleSolverSettings", "ParticleSystem", "PositionBased", "RigidBody", "ShapeMatching",
+    "ball", "block", "cloth", "cylinder", "gel_block", "grid_edges", "half_space", "rope",
+    "round_bar", "sheet_mesh", "solid_mesh",
+]  # fmt: skip

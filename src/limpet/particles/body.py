@@ -65,15 +65,9 @@ class ParticleBody(Body):
     movable = deformable = True
 
     def __init__(
-        self,
-        name: str,
-        mesh: ParticleMesh,
-        mass: float,
-        mass_damping: float = 0.0,
-        driven: Array | None = None,
-        motion: Motion | None = None,
-        uniform_mass: bool = False,
-    ) -> None:
+        self, name: str, mesh: ParticleMesh, mass: float, mass_damping: float = 0.0,
+        driven: Array | None = None, motion: Motion | None = None, uniform_mass: bool = False,
+    ) -> None:  # fmt: skip
         """`mass` [kg] is spread by area or volume, or (`uniform_mass`) equally to all.
 
         `driven` (d,): particles moved by `motion`.
@@ -263,16 +257,10 @@ class GoalPositionBody(ParticleBody):
     """
 
     def __init__(
-        self,
-        name: str,
-        mesh: ParticleMesh,
-        mass: float,
-        stiffness: float = 1.0,
-        mass_damping: float = 0.0,
-        driven: Array | None = None,
-        motion: Motion | None = None,
+        self, name: str, mesh: ParticleMesh, mass: float, stiffness: float = 1.0,
+        mass_damping: float = 0.0, driven: Array | None = None, motion: Motion | None = None,
         uniform_mass: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`stiffness` k: the share of the way to its goal that a particle goes in a step."""
         super().__init__(name, mesh, mass, mass_damping, driven, motion, uniform_mass)
         if not 0.0 < stiffness <= 1.0:

@@ -96,15 +96,9 @@ class ParticleConstraints:
         )  # fmt: skip
 
     def rows(
-        self,
-        x: Array,
-        poses: RigidPoses,
-        on: Velocities,
-        rigid_pairs: PointPairs,
-        pairs: PointPairs,
-        h: float,
-        baumgarte: float,
-    ) -> ConstraintRows:
+        self, x: Array, poses: RigidPoses, on: Velocities, rigid_pairs: PointPairs,
+        pairs: PointPairs, h: float, baumgarte: float,
+    ) -> ConstraintRows:  # fmt: skip
         """All rows at node positions x (n, 3), with the touches' pairs."""
         rigid_held, held = (
             anchor_pairs(a, x, poses.centre, poses.rotation) if len(a.node) else NO_PAIRS
@@ -120,14 +114,9 @@ class ParticleConstraints:
         )
 
     def again(
-        self,
-        rows: ConstraintRows,
-        x: Array,
-        poses: RigidPoses,
-        on: Velocities,
-        h: float,
+        self, rows: ConstraintRows, x: Array, poses: RigidPoses, on: Velocities, h: float,
         baumgarte: float,
-    ) -> ConstraintRows:
+    ) -> ConstraintRows:  # fmt: skip
         """The rows after a part of a step: lengths anew, touches and folds followed."""
         for points in (rows.rigid_contacts, rows.contacts):
             if len(points.bias):

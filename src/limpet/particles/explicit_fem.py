@@ -25,15 +25,9 @@ class ExplicitFem(ParticleBody):
     """Force-based corotational finite elements, C's setting; linear tetrahedra only."""
 
     def __init__(
-        self,
-        name: str,
-        mesh: ParticleMesh,
-        mass: float,
-        material: Material,
-        driven: Array | None = None,
-        motion: Motion | None = None,
-        uniform_mass: bool = False,
-    ) -> None:
+        self, name: str, mesh: ParticleMesh, mass: float, material: Material,
+        driven: Array | None = None, motion: Motion | None = None, uniform_mass: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(name, mesh, mass, material.mass_damping, driven, motion, uniform_mass)
         if not mesh.closed:
             raise LimpetError(

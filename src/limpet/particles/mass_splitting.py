@@ -40,14 +40,9 @@ def _counts(pairs: PointPairs, body: Array, bodies: int, rigids: int) -> tuple[A
 
 @njit(cache=True, error_model="numpy")
 def _split_mass(
-    pairs: PointPairs,
-    c: int,
-    body: Array,
-    mass: Array,
-    soft: Array,
-    rigid_mass: Array,
+    pairs: PointPairs, c: int, body: Array, mass: Array, soft: Array, rigid_mass: Array,
     rigid: Array,
-) -> tuple[float, float, float, float]:
+) -> tuple[float, float, float, float]:  # fmt: skip
     """(1/m of a's dummy, of b's, of the rigid shares of a and of b); zero for what cannot move."""
     a, b = 0.0, 0.0
     for e in range(pairs.start[c], pairs.start[c + 1]):

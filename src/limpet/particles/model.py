@@ -120,14 +120,10 @@ class ParticleModel:
         )  # fmt: skip
 
     def add_bending(
-        self,
-        body: ParticleBody,
-        hinges: Array | None = None,
-        fold: BendingModel = BendingModel.ANGLE,
-        max_force: float = np.inf,
-        stiffness: float = np.inf,
-        damping: float = 0.0,
-    ) -> None:
+        self, body: ParticleBody, hinges: Array | None = None,
+        fold: BendingModel = BendingModel.ANGLE, max_force: float = np.inf,
+        stiffness: float = np.inf, damping: float = 0.0,
+    ) -> None:  # fmt: skip
         """Folds (k, 4) of the body, all if not given, keep their angle at rest.
 
         `max_force` [N m] that they bear ([N] for BendingModel.DOT); with `stiffness` [N m/rad]

@@ -137,15 +137,9 @@ def rigid_reactions(rows: ConstraintRows, p: Impulses, bodies: int) -> Array:
 
 
 def sweep(
-    rows: ConstraintRows,
-    p: Impulses,
-    on: Velocities,
-    h: float,
-    count: int,
-    rigid: int = 1,
-    tolerance: float = 0.0,
-    most: int = 0,
-) -> SweepResult:
+    rows: ConstraintRows, p: Impulses, on: Velocities, h: float, count: int, rigid: int = 1,
+    tolerance: float = 0.0, most: int = 0,
+) -> SweepResult:  # fmt: skip
     """Up to `count` sweeps, in place on p and on the velocities, which hold p's share already.
 
     Each is up to `rigid` sweeps over the rows among rigid bodies, which are few and must hold a
@@ -160,16 +154,9 @@ def sweep(
 
 @njit(cache=True, error_model="numpy")
 def _sweeps(
-    rows: ConstraintRows,
-    p: Impulses,
-    on: Velocities,
-    h: float,
-    count: int,
-    rigid: int,
-    tolerance: float,
-    most: int,
-    size: int,
-) -> tuple[Array, Array]:
+    rows: ConstraintRows, p: Impulses, on: Velocities, h: float, count: int, rigid: int,
+    tolerance: float, most: int, size: int,
+) -> tuple[Array, Array]:  # fmt: skip
     """As `sweep`; `size`: of all impulses, for their mean."""
     turns = max(count, most)
     change, rms = np.empty(turns), np.empty(turns)

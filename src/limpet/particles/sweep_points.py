@@ -222,13 +222,9 @@ def deepest_penetration(points: PointConstraints, on: Velocities, h: float) -> f
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_rigid(
-    held: PointConstraints,
-    p_held: Array,
-    contacts: PointConstraints,
-    p_contacts: Array,
-    on: Velocities,
-    count: int,
-) -> tuple[float, float]:
+    held: PointConstraints, p_held: Array, contacts: PointConstraints, p_contacts: Array,
+    on: Velocities, count: int,
+) -> tuple[float, float]:  # fmt: skip
     """To and fro, as a tower is as long one way as the other, until nothing moves."""
     largest, squares = 0.0, 0.0
     for turn in range(count):

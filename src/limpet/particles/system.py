@@ -188,15 +188,9 @@ class ParticleSystem:
         settings = self.settings
         assert now.rows is not None and now.on is not None
         self.last_sweep = sweep(
-            now.rows,
-            now.p,
-            now.on,
-            now.h,
-            settings.sweeps,
-            settings.rigid_sweeps,
-            settings.tolerance,
-            settings.max_sweeps,
-        )
+            now.rows, now.p, now.on, now.h, settings.sweeps, settings.rigid_sweeps,
+            settings.tolerance, settings.max_sweeps,
+        )  # fmt: skip
         now.sweeps += self.last_sweep.sweeps
         now.clock.lap("solve")
 
@@ -327,12 +321,9 @@ class ParticleSystem:
         return BodyPrimitives.of(shapes, thickness)
 
     def _guess(
-        self,
-        stack: ParticleConstraints,
-        contacts: tuple[Contacts, Contacts],
-        pairs: tuple[PointPairs, PointPairs],
-        h: float,
-    ) -> Impulses:
+        self, stack: ParticleConstraints, contacts: tuple[Contacts, Contacts],
+        pairs: tuple[PointPairs, PointPairs], h: float,
+    ) -> Impulses:  # fmt: skip
         old = self._impulses
         if old is None or self.settings.warm_start == 0.0:
             return stack.zeros(len(contacts[0].gap), len(contacts[1].gap))

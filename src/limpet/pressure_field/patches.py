@@ -130,16 +130,11 @@ def _patch(pair: FieldPair, number: int, surface: ContactSurface) -> QuadratureP
     key = (((number << 22) + cells[:, 0] + 1) << 22) + cells[:, 1] + 1
     m = len(values)
     return QuadraturePoints(
-        surface_a=np.full(m, pair.a, np.int32),
-        surface_b=np.full(m, pair.b, np.int32),
-        point=values[:, 0:3],
-        normal=values[:, 3:6],
-        area=values[:, 6],
-        pressure=values[:, 7],
-        rise=np.maximum(values[:, 8], values[:, 7] / FLAT),
-        damping=damping * values[:, 8],
+        surface_a=np.full(m, pair.a, np.int32), surface_b=np.full(m, pair.b, np.int32),
+        point=values[:, 0:3], normal=values[:, 3:6], area=values[:, 6], pressure=values[:, 7],
+        rise=np.maximum(values[:, 8], values[:, 7] / FLAT), damping=damping * values[:, 8],
         key=(1 << 61) + key * FAN + sub,
-    )
+    )  # fmt: skip
 
 
 @njit(cache=True)

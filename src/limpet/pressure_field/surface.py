@@ -100,15 +100,9 @@ def contact_surface(
         plane = host.normal, host.offset
         if isinstance(probe, PressureField):
             found = half_space_field(
-                host.cell,
-                *plane,
-                probe.points,
-                probe.tets,
-                probe.cells,
-                probe.boxes,
-                *poses,
+                host.cell, *plane, probe.points, probe.tets, probe.cells, probe.boxes, *poses,
                 swapped,
-            )
+            )  # fmt: skip
         else:
             found = half_space_rigid(
                 host.cell, *plane, probe.points, probe.triangles, probe.boxes, *poses, swapped
@@ -128,16 +122,11 @@ def contact_surface(
     rows, cells, start, corners = found
     of_a, of_b = (OF_HOST, OF_PROBE) if swapped else (OF_PROBE, OF_HOST)
     return ContactSurface(
-        area=rows[:, AREA : AREA + 3],
-        centroid=rows[:, CENTROID : CENTROID + 3],
-        pressure=rows[:, PRESSURE],
-        gradient_a=rows[:, of_a : of_a + 3],
-        gradient_b=rows[:, of_b : of_b + 3],
-        cells=cells,
-        start=start,
-        corners=corners[:, :3],
+        area=rows[:, AREA : AREA + 3], centroid=rows[:, CENTROID : CENTROID + 3],
+        pressure=rows[:, PRESSURE], gradient_a=rows[:, of_a : of_a + 3],
+        gradient_b=rows[:, of_b : of_b + 3], cells=cells, start=start, corners=corners[:, :3],
         corner_pressure=corners[:, 3],
-    )
+    )  # fmt: skip
 
 
 def is_compliant(body: FieldGeometry) -> bool:

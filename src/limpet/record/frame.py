@@ -192,16 +192,13 @@ def capture_frame(
         for c in now.cavities
     )
     return Frame(
-        step=simulation.steps,
-        time=simulation.time,
-        positions=now.positions.astype(np.float32),
+        step=simulation.steps, time=simulation.time, positions=now.positions.astype(np.float32),
         contact_points=np.vstack([now.contact_points[carrying], points]).astype(np.float32),
-        contact_forces=np.vstack([now.forces[carrying], forces]).astype(np.float32),
-        cavities=air,
+        contact_forces=np.vstack([now.forces[carrying], forces]).astype(np.float32), cavities=air,
         figures=_figures(report, header.up),
         fields={name: _field(name, simulation, header, now, pressed) for name in colours},
         patch=_patch(now),
-    )
+    )  # fmt: skip
 
 
 def _patch(now: Snapshot) -> PatchFrame:

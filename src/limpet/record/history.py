@@ -19,34 +19,11 @@ Row = dict[str, float | int | None]  # None: no value, an empty cell
 # with its temperature; gas residual and seal gap (with its position) are the largest; the other
 # values are sums. "reaction" is the force of all prescribed motions, positive against gravity.
 COLUMNS = (
-    "step",
-    "time",
-    "reaction",
-    "cavities",
-    "pressure",
-    "volume",
-    "air",
-    "temperature",
-    "vented",
-    "leaked",
-    "seal_gap",
-    "seal_x",
-    "seal_y",
-    "seal_z",
-    "gas_residual",
-    "air_error",
-    "momentum_residual",
-    "max_penetration",
-    "rows",
-    "contacts",
-    "active_contacts",
-    "residual",
-    "converged",
-    "iterations",
-    "sweeps",
-    "remeshed",
-    *(f"ms_{phase}" for phase in PHASES),
-)
+    "step", "time", "reaction", "cavities", "pressure", "volume", "air", "temperature", "vented",
+    "leaked", "seal_gap", "seal_x", "seal_y", "seal_z", "gas_residual", "air_error",
+    "momentum_residual", "max_penetration", "rows", "contacts", "active_contacts", "residual",
+    "converged", "iterations", "sweeps", "remeshed", *(f"ms_{phase}" for phase in PHASES),
+)  # fmt: skip
 
 
 def up_direction(gravity: Array) -> Array:

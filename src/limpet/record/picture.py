@@ -118,12 +118,9 @@ def _window(frames: list[SectionFrame], view: View) -> tuple[float, float, float
 
 
 def _panel(
-    axis: Axes,
-    frame: SectionFrame,
-    view: View,
-    window: tuple[float, float, float, float],
+    axis: Axes, frame: SectionFrame, view: View, window: tuple[float, float, float, float],
     pixels: tuple[int, int],
-) -> None:
+) -> None:  # fmt: skip
     plane = plane_of(frame, view)
     extent = (MM * window[0], MM * window[1], MM * window[2], MM * window[3])
     image = render(frame, view, plane, window, pixels)

@@ -71,12 +71,7 @@ def _mark(axes: list[Axes], time: float, text: str, side: str) -> None:
     for axis in axes:
         axis.axvline(time, color="0.35", lw=0.9, ls="--")
     axes[0].annotate(
-        text,
-        (time, 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(-4 if side == "right" else 4, 3),
-        textcoords="offset points",
-        ha=side,
-        va="bottom",
+        text, (time, 1.0), xycoords=("data", "axes fraction"),
+        xytext=(-4 if side == "right" else 4, 3), textcoords="offset points", ha=side, va="bottom",
         fontsize=9,
-    )
+    )  # fmt: skip

@@ -150,12 +150,9 @@ def nearest(corners: Array, width: int, height: int) -> Array:
 
 
 def render(
-    frame: SectionFrame,
-    view: View,
-    plane: Plane | None,
-    window: tuple[float, float, float, float],
+    frame: SectionFrame, view: View, plane: Plane | None, window: tuple[float, float, float, float],
     pixels: tuple[int, int],
-) -> Array:
+) -> Array:  # fmt: skip
     """(height, width, 3) image of the bodies without their cut faces, first row at the bottom."""
     parts, paint, owner = [], [], []
     for number, (name, points, triangles) in enumerate(frame.bodies):

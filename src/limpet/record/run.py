@@ -26,16 +26,10 @@ class RunnableSimulation(RecordableSimulation, Protocol):
 
 
 def record_run(
-    scene: Scene,
-    simulation: RunnableSimulation,
-    folder: Path,
-    *,
-    force: bool = False,
-    on_step: Callable[[StepReport], None] | None = None,
-    plots: bool = True,
-    replay: bool = True,
+    scene: Scene, simulation: RunnableSimulation, folder: Path, *, force: bool = False,
+    on_step: Callable[[StepReport], None] | None = None, plots: bool = True, replay: bool = True,
     frames: bool = True,
-) -> Summary:
+) -> Summary:  # fmt: skip
     """Run `simulation` for the duration of `scene` and record it in `folder`.
 
     An early end (Ctrl-C, divergence, an error in a step) is stored in the summary; all steps before

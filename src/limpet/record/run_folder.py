@@ -59,14 +59,9 @@ class Recorder:
     """Writes a run folder step by step, so that a run that ends early keeps its steps."""
 
     def __init__(
-        self,
-        folder: Path,
-        scene: Scene,
-        simulation: RecordableSimulation,
-        *,
-        force: bool = False,
+        self, folder: Path, scene: Scene, simulation: RecordableSimulation, *, force: bool = False,
         frames: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         check_folder(folder, force=force)
         self.folder = folder
         self.rows: list[Row] = []
@@ -115,14 +110,9 @@ class Recorder:
         if self._frame_writer is not None:
             self._frame_writer.close()
         summary = summarise(
-            self._scene.name,
-            self._scene.h,
-            self.rows,
-            fem_nodes=self._simulation.fem_nodes,
-            collision_nodes=self._simulation.collision_nodes,
-            ended=ended,
-            why=why,
-        )
+            self._scene.name, self._scene.h, self.rows, fem_nodes=self._simulation.fem_nodes,
+            collision_nodes=self._simulation.collision_nodes, ended=ended, why=why,
+        )  # fmt: skip
         (self.folder / "summary.json").write_text(summary.to_json() + "\n", encoding="utf-8")
         return summary
 

@@ -58,44 +58,29 @@ class Summary:
 
 
 def summarise(
-    scene: str,
-    h: float,
-    rows: list[Row],
-    *,
-    fem_nodes: int,
-    collision_nodes: int,
-    ended: RunStatus = "finished",
-    why: str | None = None,
-) -> Summary:
+    scene: str, h: float, rows: list[Row], *, fem_nodes: int, collision_nodes: int,
+    ended: RunStatus = "finished", why: str | None = None,
+) -> Summary:  # fmt: skip
     """Summarise the steps in `rows`, which may be empty."""
     peak = _peak(rows)
     release = _release(rows, peak)
     by_phase = _mean_phases(rows)
     pressures = [p for row in rows if (p := row["pressure"]) is not None]
     return Summary(
-        scene=scene,
-        h=h,
-        steps=len(rows),
-        fem_nodes=fem_nodes,
-        collision_nodes=collision_nodes,
+        scene=scene, h=h, steps=len(rows), fem_nodes=fem_nodes, collision_nodes=collision_nodes,
         mean_rows=fmean([n for row in rows if (n := row["rows"])] or [0.0]),
-        ms_per_step=sum(by_phase.values()),
-        ms_by_phase=by_phase,
+        ms_per_step=sum(by_phase.values()), ms_by_phase=by_phase,
         peak_pull_force=None if peak is None else _value(rows[peak], "reaction"),
         release_time=None if release is None else _value(rows[release], "time"),
         min_pressure=min(pressures, default=None),
         max_penetration=_largest(rows, "max_penetration"),
-        max_gas_residual=_largest(rows, "gas_residual"),
-        max_air_error=_largest(rows, "air_error"),
+        max_gas_residual=_largest(rows, "gas_residual"), max_air_error=_largest(rows, "air_error"),
         max_residual=_largest(rows, "residual"),
         converged_steps=sum(1 for row in rows if row["converged"]),
         peak_time=None if peak is None else _value(rows[peak], "time"),
-        duration=_value(rows[-1], "time") if rows else 0.0,
-        ended=ended,
-        ended_step=int(_value(rows[-1], "step")) if rows else 0,
-        why=why,
-        probes=_spans(rows),
-    )
+        duration=_value(rows[-1], "time") if rows else 0.0, ended=ended,
+        ended_step=int(_value(rows[-1], "step")) if rows else 0, why=why, probes=_spans(rows),
+    )  # fmt: skip
 
 
 def _spans(rows: list[Row]) -> dict[str, Span]:

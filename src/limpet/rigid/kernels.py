@@ -115,15 +115,9 @@ def free_motion(inertia: Array, quaternion: Array, v: Array, w: Array, h: float,
 
 @njit(cache=True)
 def impulse_to(
-    mass: float,
-    inertia: Array,
-    quaternion: Array,
-    v: Array,
-    w: Array,
-    to: Array,
-    h: float,
+    mass: float, inertia: Array, quaternion: Array, v: Array, w: Array, to: Array, h: float,
     g: Array,
-) -> Array:
+) -> Array:  # fmt: skip
     """(6,) [N s, N m s] the impulse that, with h of gravity, takes the velocities `to` (6,)."""
     out, r = np.empty(6), quaternion_matrix(quaternion)
     turned = r @ inertia @ r.T

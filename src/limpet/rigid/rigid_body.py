@@ -51,16 +51,10 @@ class RigidBody(Body):
     n_dof = 6
 
     def __init__(
-        self,
-        name: str,
-        shape: RigidShape,
-        mass: float,
-        fixed: bool = False,
-        motion: Motion | None = None,
-        anchors: Array | None = None,
-        frame: bool = False,
+        self, name: str, shape: RigidShape, mass: float, fixed: bool = False,
+        motion: Motion | None = None, anchors: Array | None = None, frame: bool = False,
         surface: Surface | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`anchors` (k, 3) [m]: marker points for joints and attachments, behind the surface's.
 
         `frame`: four more markers between the two, which carry any point that moves with the body.

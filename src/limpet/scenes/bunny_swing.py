@@ -29,12 +29,8 @@ def bunny_swing(p: BunnySwingParameters) -> World:
     world = World()
     shape = bunny(nodes=p.nodes, height=p.height, order=order_of(p.element))
     body = world.add_soft(
-        shape,
-        p.material(),
-        p.density * solid_volume(shape),
-        name="bunny",
-        fem=p.fem(),
-    )
+        shape, p.material(), p.density * solid_volume(shape), name="bunny", fem=p.fem(),
+    )  # fmt: skip
     world.fix(body["ear"])
     world.add_probe("tail", body["tail"])
     return world

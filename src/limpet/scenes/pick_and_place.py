@@ -102,16 +102,10 @@ def _route(arm: Arm, p: PickAndPlaceParameters, top: float) -> JointPath:
     low = down + WALL + 0.006  # the apple hangs just over the cell's floor
     wall = cell_x + 0.25 * BOX[0] - WALL - 0.5 * p.diameter + p.shove
     stations = [
-        (0.0, (0.0, 0.0, 0.0)),
-        (0.5, (0.0, 0.0, down)),
-        (0.6, (0.0, 0.0, down)),
-        (1.3, (0.0, 0.0, over)),
-        (2.3, (cell_x, cell_y, over)),
-        (2.9, (cell_x, cell_y, low)),
-        (4.8, (wall, cell_y, low)),
-        (4.9, (wall, cell_y, low)),
-        (5.5, (wall, cell_y, over)),
-    ]
+        (0.0, (0.0, 0.0, 0.0)), (0.5, (0.0, 0.0, down)), (0.6, (0.0, 0.0, down)),
+        (1.3, (0.0, 0.0, over)), (2.3, (cell_x, cell_y, over)), (2.9, (cell_x, cell_y, low)),
+        (4.8, (wall, cell_y, low)), (4.9, (wall, cell_y, low)), (5.5, (wall, cell_y, over)),
+    ]  # fmt: skip
     return arm.follow(stations)
 
 

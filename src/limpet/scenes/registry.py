@@ -170,14 +170,9 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
     except ValidationError as error:
         raise explain(error, changed, known_names(recipe.parameters)) from None
     return Scene(
-        name=name,
-        summary=recipe.summary,
-        parameters=parameters,
-        world=recipe.build(parameters),
-        h=parameters.h,
-        duration=parameters.duration,
-        expect=recipe.expect,
-    )
+        name=name, summary=recipe.summary, parameters=parameters, world=recipe.build(parameters),
+        h=parameters.h, duration=parameters.duration, expect=recipe.expect,
+    )  # fmt: skip
 
 
 def read_scene_file(path: Path) -> tuple[str, dict[str, object]]:

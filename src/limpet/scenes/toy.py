@@ -58,14 +58,9 @@ def toy(p: ToyParameters) -> World:
     cavity. When the cup lets go, the spring throws the head up, and the base after it.
     """
     spring = coil_spring(
-        COIL,
-        p.wire,
-        p.pitch,
-        p.turns,
-        ends=1.0 / p.per_turn,
-        per_turn=p.per_turn,
+        COIL, p.wire, p.pitch, p.turns, ends=1.0 / p.per_turn, per_turn=p.per_turn,
         element=p.spring_element,
-    )
+    )  # fmt: skip
     free = float(spring.points[:, 2].max())  # length of the spring
     world = World(friction=p.friction, leak=p.leak)
     world.add_rigid(box(0.3, 0.3, 0.02), 1.0, name="ground", position=(0, 0, -BASE[1]), fixed=True)

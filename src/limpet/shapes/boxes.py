@@ -70,12 +70,9 @@ def tiled_box(length: float, width: float, height: float, tiles: int) -> RigidSh
 
 
 def soft_box(
-    length: float,
-    width: float,
-    height: float,
-    divisions: tuple[int, int, int],
+    length: float, width: float, height: float, divisions: tuple[int, int, int],
     element: str | None = None,
-) -> SoftShape:
+) -> SoftShape:  # fmt: skip
     """A soft box of structured cells, its top face at z = 0; hex20 by default.
 
     length, width, height [m] along x, y, z; `divisions`: cells along each. Regions: bottom, top.
@@ -92,11 +89,6 @@ def soft_box(
         "bottom": np.flatnonzero(np.abs(points[:, 2] + height) < 1e-9 * height),
     }
     return SoftShape(
-        "soft box",
-        points,
-        {kind: cells},
-        bind_to_nodes(outline.triangles, nearest),
-        boundary({kind: cells}),
-        regions,
-        element,
-    )
+        "soft box", points, {kind: cells}, bind_to_nodes(outline.triangles, nearest),
+        boundary({kind: cells}), regions, element,
+    )  # fmt: skip

@@ -100,13 +100,9 @@ PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD, NEOPRENE, CAST)
 
 
 def cup(
-    profile: str | CupProfile = "standard",
-    *,
-    element: str | None = None,
-    nodes: int = 434,
-    sectors: int | None = None,
-    segments: int | None = None,
-) -> SoftShape:
+    profile: str | CupProfile = "standard", *, element: str | None = None, nodes: int = 434,
+    sectors: int | None = None, segments: int | None = None,
+) -> SoftShape:  # fmt: skip
     """A cup with about `nodes` nodes, or with explicit sectors and wall segments.
 
     The mesh is that of `element`; hex20 by default.

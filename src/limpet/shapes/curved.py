@@ -22,14 +22,9 @@ COARSER = 25.0  # times that where there is no contact
 
 
 def cropped_cylinder(
-    radius: float,
-    length: float,
-    width: float,
-    height: float,
-    *,
-    sagitta: float = SAGITTA,
+    radius: float, length: float, width: float, height: float, *, sagitta: float = SAGITTA,
     fine: float | None = None,
-) -> RigidShape:
+) -> RigidShape:  # fmt: skip
     """A block with a cylindrical convex top; its highest line is along y at z = 0.
 
     `length` along y, `width` along x, `height` from that line to the flat bottom [m]. The error of
@@ -46,14 +41,9 @@ def cropped_cylinder(
 
 
 def trough(
-    radius: float,
-    length: float,
-    width: float,
-    height: float,
-    *,
-    sagitta: float = SAGITTA,
+    radius: float, length: float, width: float, height: float, *, sagitta: float = SAGITTA,
     fine: float | None = None,
-) -> RigidShape:
+) -> RigidShape:  # fmt: skip
     """A block with a cylindrical concave top; its lowest line is along y at z = 0.
 
     `height` [m] is that of the block below this line; see `cropped_cylinder` for the others.
@@ -125,14 +115,9 @@ def plate_with_groove(depth: float, width: float, edge: float, thickness: float)
 
 
 def _mantle(
-    name: str,
-    radius: float,
-    length: float,
-    width: float,
-    height: float,
-    sagitta: float,
+    name: str, radius: float, length: float, width: float, height: float, sagitta: float,
     fine: float | None,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """Increasing x (n,) of the edges of the facets, and their distance from z = 0."""
     sizes = {"radius": radius, "length": length, "width": width, "height": height}
     for label, value in {**sizes, "sagitta": sagitta}.items():

@@ -86,16 +86,10 @@ class PolylineWall:
 
 
 def cup_from_lines(
-    inner: Line,
-    *,
-    thickness: float | Sequence[float] | None = None,
-    outer: Line | None = None,
-    handle: float | None = None,
-    element: str | None = None,
-    nodes: int = 434,
-    sectors: int | None = None,
-    segments: int | None = None,
-) -> SoftShape:
+    inner: Line, *, thickness: float | Sequence[float] | None = None, outer: Line | None = None,
+    handle: float | None = None, element: str | None = None, nodes: int = 434,
+    sectors: int | None = None, segments: int | None = None,
+) -> SoftShape:  # fmt: skip
     """A cup of revolution from its half section in metres: (r, z) points from the axis to the lip.
 
     With `thickness` (one value, or one per point) the inner face is a smooth line through the
@@ -157,14 +151,9 @@ class CoarseLipWarning(UserWarning):
 
 
 def cup_from_mesh(
-    path: PathLike,
-    unit: str | None = None,
-    nodes: int = 1000,
-    *,
-    order: int = 2,
-    up: str = "z",
+    path: PathLike, unit: str | None = None, nodes: int = 1000, *, order: int = 2, up: str = "z",
     top: float | None = None,
-) -> SoftShape:
+) -> SoftShape:  # fmt: skip
     """A cup of tetrahedra from the solid in a file (Netgen); `nodes` includes mid-side nodes.
 
     Sharp edges, such as the lip, are kept. `unit` as in load_mesh. `up` is the direction in the

@@ -90,14 +90,9 @@ def coil_spring(
     ends_of_cells = np.arange(n + 1.0)
     smooth = np.arange(2 * n + 1) / 2.0 if kind == "hex20" else ends_of_cells
     return SoftShape(
-        "coil spring",
-        points,
-        {kind: cells},
-        round_wire(ends_of_cells, sides),
-        round_wire(smooth, max(12, sides)),
-        regions,
-        element,
-    )
+        "coil spring", points, {kind: cells}, round_wire(ends_of_cells, sides),
+        round_wire(smooth, max(12, sides)), regions, element,
+    )  # fmt: skip
 
 
 def _tube_triangles(rings: int, corners: int) -> Array:

@@ -85,13 +85,9 @@ SUCKERS: dict[str, Sucker] = {s.name: s for s in (PLUNGER, OCTOPUS, SHOP)}
 
 
 def sucker(
-    profile: str | Sucker = "plunger",
-    *,
-    element: str | None = None,
-    nodes: int = 500,
-    sectors: int | None = None,
-    segments: int | None = None,
-) -> SoftShape:
+    profile: str | Sucker = "plunger", *, element: str | None = None, nodes: int = 500,
+    sectors: int | None = None, segments: int | None = None,
+) -> SoftShape:  # fmt: skip
     """A sucker with about `nodes` nodes, or with explicit sectors and segments.
 
     Regions: "top" (the middle of the roof, for a gripper), "rim" (the end of the wall, for

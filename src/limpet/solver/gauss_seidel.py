@@ -123,15 +123,7 @@ def solve_by_sweeps(problem: Problem, guess: Array, settings: GaussSeidelSetting
     lam = guess.copy()
     p = problem
     sweeps, left = _until(
-        p.w.dense() if isinstance(p.w, FactoredDelassus) else p.w,
-        p.free,
-        p.kind,
-        p.start,
-        p.data,
-        p.h,
-        lam,
-        settings.tolerance,
-        settings.max_sweeps,
-        settings.relaxation,
-    )
+        p.w.dense() if isinstance(p.w, FactoredDelassus) else p.w, p.free, p.kind, p.start, p.data,
+        p.h, lam, settings.tolerance, settings.max_sweeps, settings.relaxation,
+    )  # fmt: skip
     return Solution(lam, left, left <= settings.tolerance, sweeps, 0)

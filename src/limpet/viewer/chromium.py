@@ -18,17 +18,10 @@ from typing import Any
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Works as root and without a GPU; the browser makes no requests of its own.
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--ignore-gpu-blocklist",
-    "--disable-background-networking",
-    "--hide-scrollbars",
-    "--no-first-run",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--remote-debugging-port=0",
-)
+    "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist", "--disable-background-networking", "--hide-scrollbars",
+    "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-port=0",
+)  # fmt: skip
 TIMEOUT = 60.0  # [s]
 
 

@@ -44,15 +44,12 @@ def pack(frame: Frame, colour: str, *, epoch: int, flags: int, factor: float) ->
     parts = (
         np.array([MAGIC, epoch, frame.step, flags, *counts, which, *of_patch], "<u4"),
         np.array([frame.time, factor, *frame.figures], "<f8"),
-        frame.positions.astype("<f4", copy=False),
-        values.astype("<f4", copy=False),
+        frame.positions.astype("<f4", copy=False), values.astype("<f4", copy=False),
         frame.contact_points.astype("<f4", copy=False),
-        frame.contact_forces.astype("<f4", copy=False),
-        table,
+        frame.contact_forces.astype("<f4", copy=False), table,
         *(a.points.astype("<f4", copy=False) for a in air),
         *(a.triangles.astype("<u4", copy=False) for a in air),
-        patch.points.astype("<f4", copy=False),
-        patch.pressure.astype("<f4", copy=False),
+        patch.points.astype("<f4", copy=False), patch.pressure.astype("<f4", copy=False),
         patch.triangles.astype("<u4", copy=False),
-    )
+    )  # fmt: skip
     return b"".join(np.ascontiguousarray(p).data.cast("B") for p in parts if p.size)

@@ -52,18 +52,12 @@ ROUNDS = 3  # a known cavity that has changed beyond recognition is sought anew;
 
 
 def detect_recesses(
-    surface: JoinedSurface,
-    x: Array,
-    contacts: Contacts,
-    sealing_distance: float,
-    ring: SealBoundaryModel = SealBoundary.OUTER,
-    previous: Sequence[CavityMesh] = (),
-    trees: Sequence[Tree] | None = None,
-    master: Array | None = None,
-    grows: Sequence[bool] | None = None,
-    bodies: Sequence[int] | None = None,
+    surface: JoinedSurface, x: Array, contacts: Contacts, sealing_distance: float,
+    ring: SealBoundaryModel = SealBoundary.OUTER, previous: Sequence[CavityMesh] = (),
+    trees: Sequence[Tree] | None = None, master: Array | None = None,
+    grows: Sequence[bool] | None = None, bodies: Sequence[int] | None = None,
     inner: Array | None = None,
-) -> Detection:
+) -> Detection:  # fmt: skip
     """The cavities at surface positions x (N, 3) [m]; arguments as those of `detect`.
 
     inner (N,) bool: the vertices of inner surfaces that are named (`outside_seeds`).
@@ -94,18 +88,10 @@ class _Recesses:
     """One detection: contacts, classes and regions at x."""
 
     def __init__(
-        self,
-        surface: JoinedSurface,
-        x: Array,
-        contacts: Contacts,
-        sealing_distance: float,
-        ring: SealBoundary,
-        trees: Sequence[Tree] | None,
-        master: Array | None,
-        bodies: Sequence[int] | None,
-        inner: Array | None,
-        previous: Sequence[CavityMesh],
-    ) -> None:
+        self, surface: JoinedSurface, x: Array, contacts: Contacts, sealing_distance: float,
+        ring: SealBoundary, trees: Sequence[Tree] | None, master: Array | None,
+        bodies: Sequence[int] | None, inner: Array | None, previous: Sequence[CavityMesh],
+    ) -> None:  # fmt: skip
         self.surface, self.sealing_distance, self.ring = surface, sealing_distance, ring
         self.x = np.ascontiguousarray(x, dtype=np.float64)
         self.trees: dict[int, Tree] = dict(enumerate(trees)) if trees is not None else {}
@@ -239,12 +225,9 @@ class _Recesses:
         if len(core) == 0 and candidate.source >= 0:  # flattened: it keeps the core it had
             core = np.intersect1d(previous[candidate.source].core, interior)
         return recess_mesh(
-            self.surface,
-            self.x,
-            replace(candidate, rings=rings),
-            core if len(core) else interior,
+            self.surface, self.x, replace(candidate, rings=rings), core if len(core) else interior,
             self._closest,
-        )
+        )  # fmt: skip
 
     def _closest(self, body: int, points: Array) -> tuple[Array, Array]:
         own = self.x[self.surface.offset[body] : self.surface.offset[body + 1]]

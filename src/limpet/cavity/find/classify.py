@@ -66,13 +66,9 @@ def classify(start: Array, neighbours: Array, contact: Array, border: Array) -> 
 
 
 def outside_seeds(
-    start: Array,
-    neighbours: Array,
-    body: Array,
-    contact: Array,
-    area: Array,
+    start: Array, neighbours: Array, body: Array, contact: Array, area: Array,
     inner: Array | None = None,
-) -> Array:
+) -> Array:  # fmt: skip
     """B (n,) bool, where the outside begins on closed surfaces that stand one after the other.
 
     body (n,) int32; contact (n,) bool; area (n,) [m^2] of each vertex; inner (n,) bool: vertices of

@@ -82,14 +82,9 @@ def _voids(shell: Array, body: Array, volume: Array) -> Array:
 
 @njit(cache=True)
 def _shell_of_vertices(
-    points: Array,
-    triangles: Array,
-    face: Array,
-    shell: Array,
-    voids: Array,
-    wall_triangles: Array,
+    points: Array, triangles: Array, face: Array, shell: Array, voids: Array, wall_triangles: Array,
     y: Array,
-) -> Array:
+) -> Array:  # fmt: skip
     home = np.full(len(y), -1, dtype=np.int32)
     for t in range(len(triangles)):
         if voids[shell[t]]:
@@ -134,13 +129,8 @@ def _barycentric(p: Array, a: Array, b: Array, c: Array, out: Array) -> None:
 
 @njit(cache=True)
 def _map_vertices(
-    points: Array,
-    triangles: Array,
-    body: Array,
-    face: Array,
-    wall_triangles: Array,
-    y: Array,
-) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
+    points: Array, triangles: Array, body: Array, face: Array, wall_triangles: Array, y: Array,
+) -> tuple[Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
     """Number a copy of each union vertex for each body at it; returned as in Mapped."""
     number = np.full(len(points), -1, dtype=np.int32)
     first = np.empty(3 * len(triangles), dtype=np.int32)
@@ -175,26 +165,16 @@ def _map_vertices(
                 n += 1
             corners[t, i] = copy
     return (
-        corners,
-        point[:n].copy(),
-        copy_body[:n].copy(),
-        vertices[:n].copy(),
-        weights[:n].copy(),
-        first[:n_points].copy(),
-        following[:n].copy(),
-    )
+        corners, point[:n].copy(), copy_body[:n].copy(), vertices[:n].copy(), weights[:n].copy(),
+        first[:n_points].copy(), following[:n].copy(),
+    )  # fmt: skip
 
 
 @njit(cache=True)
 def _borders(
-    first: Array,
-    following: Array,
-    copy_body: Array,
-    vertices: Array,
-    weights: Array,
-    closed: Array,
-    n_bodies: int,
-) -> tuple[Array, Array]:
+    first: Array, following: Array, copy_body: Array, vertices: Array, weights: Array,
+    closed: Array, n_bodies: int,
+) -> tuple[Array, Array]:  # fmt: skip
     meets = np.zeros((n_bodies, n_bodies), dtype=np.bool_)
     passes = np.zeros((n_bodies, n_bodies), dtype=np.bool_)
     for p in range(len(first)):

@@ -22,14 +22,9 @@ CREASE = 0.9  # cosine between the normals of two faces that count as one smooth
 
 
 def cavity_mesh(
-    mapped: Mapped,
-    surface: JoinedSurface,
-    x: Array,
-    candidate: Candidate,
-    core: Array,
-    seal: Array,
-    closest: Closest,
-) -> CavityMesh:
+    mapped: Mapped, surface: JoinedSurface, x: Array, candidate: Candidate, core: Array,
+    seal: Array, closest: Closest,
+) -> CavityMesh:  # fmt: skip
     """Close the mesh, and end it at the seal line, at surface positions x (N, 3) [m].
 
     seal (N,) bool: a bearer's copies of the intersection curve are moved onto vertices of the seal
@@ -65,19 +60,10 @@ def cavity_mesh(
     triangles, bridge = _close(mapped.corners, mapped.first, mapped.next, mapped.point, twin)
     vertices, support, slot = with_support(vertices, weights)
     mesh = CavityMesh(
-        triangles=triangles,
-        share=np.ones(len(triangles)),
-        bridge=bridge,
-        body=copy_body,
-        vertices=vertices,
-        weights=weights,
-        support=support,
-        slot=slot,
-        rings=candidate.rings,
-        interior=candidate.interior,
-        core=core,
-        seal_line=candidate.seal_line,
-    )
+        triangles=triangles, share=np.ones(len(triangles)), bridge=bridge, body=copy_body,
+        vertices=vertices, weights=weights, support=support, slot=slot, rings=candidate.rings,
+        interior=candidate.interior, core=core, seal_line=candidate.seal_line,
+    )  # fmt: skip
     return replace(mesh, bridged=areas(mesh, x)[1])
 
 
@@ -170,15 +156,9 @@ def _close(
 
 @njit(cache=True)
 def _snap(
-    first: Array,
-    following: Array,
-    copy_body: Array,
-    vertices: Array,
-    weights: Array,
-    bears: Array,
-    seal: Array,
-    x: Array,
-) -> tuple[Array, Array]:
+    first: Array, following: Array, copy_body: Array, vertices: Array, weights: Array, bears: Array,
+    seal: Array, x: Array,
+) -> tuple[Array, Array]:  # fmt: skip
     """Move the bearers' boundary copies onto the seal line (in place).
 
     Returns the copies on the other bodies that must follow, and the points they must be nearest to.

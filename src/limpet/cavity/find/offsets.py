@@ -13,12 +13,9 @@ Array = np.ndarray
 
 
 def offsets(
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    division: Division,
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float, division: Division,
     leads: Array,
-) -> Array:
+) -> Array:  # fmt: skip
     """How far each vertex is moved before the union, (N, 3) [m] (P 4.1).
 
     leads (n, n) bool: whether body i's vertices are moved against body j's, which then only
@@ -37,15 +34,9 @@ def offsets(
 
 @njit(cache=True)
 def _master_offsets(
-    gap: Array,
-    away: Array,
-    face: Array,
-    body: Array,
-    role: Array,
-    leads: Array,
-    sealing_distance: float,
-    shift: Array,
-) -> None:
+    gap: Array, away: Array, face: Array, body: Array, role: Array, leads: Array,
+    sealing_distance: float, shift: Array,
+) -> None:  # fmt: skip
     """Move the leaders (in place)."""
     # Exact touch is arbitrary in a union: pushed vertices go to gap =
     # -sealing_distance; pulled ones move by the sealing distance all alike, so that what lies

@@ -70,19 +70,11 @@ def recess_mesh(
         np.concatenate(vertices).astype(np.int32), np.concatenate(weights)
     )
     mesh = CavityMesh(
-        triangles=np.concatenate(triangles),
-        share=np.ones(sum(map(len, triangles))),
-        bridge=np.concatenate(bridges),
-        body=surface.body[corners[:, 0]],
-        vertices=corners,
-        weights=np.concatenate(weights),
-        support=support,
-        slot=slot,
-        rings=candidate.rings,
-        interior=candidate.interior,
-        core=core,
-        seal_line=candidate.seal_line,
-    )
+        triangles=np.concatenate(triangles), share=np.ones(sum(map(len, triangles))),
+        bridge=np.concatenate(bridges), body=surface.body[corners[:, 0]], vertices=corners,
+        weights=np.concatenate(weights), support=support, slot=slot, rings=candidate.rings,
+        interior=candidate.interior, core=core, seal_line=candidate.seal_line,
+    )  # fmt: skip
     return replace(mesh, bridged=areas(mesh, x)[1])
 
 

@@ -60,12 +60,8 @@ def links(old: Sequence[CavityMesh], new: Sequence[CavityMesh], x: Array) -> Arr
 
 
 def annexed(
-    old: Sequence[CavityMesh],
-    new: Sequence[CavityMesh],
-    link: Array,
-    x: Array,
-    thickness: float,
-) -> Array:
+    old: Sequence[CavityMesh], new: Sequence[CavityMesh], link: Array, x: Array, thickness: float,
+) -> Array:  # fmt: skip
     """The volume (new,) [m^3] of each new cavity that no old one had, where that is most of it.
 
     It was outside a moment ago: a ring has closed round a pocket that was known. Remeshing a cavity

@@ -29,12 +29,9 @@ def groups(
 
 
 def contact_pattern(
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    master: Array,
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float, master: Array,
     known: Sequence[CavityMesh],
-) -> Array:
+) -> Array:  # fmt: skip
     """(N,) int8 for every surface vertex: 0 open, 1 within the sealing distance, 2 touching.
 
     Of two bodies only the one that leads counts, as its vertices bear the ring, and the one that

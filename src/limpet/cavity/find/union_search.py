@@ -55,18 +55,11 @@ class Detection:
 
 
 def detect(
-    surface: JoinedSurface,
-    x: Array,
-    contacts: Contacts,
-    sealing_distance: float,
-    ring: SealBoundaryModel = SealBoundary.OUTER,
-    previous: Sequence[CavityMesh] = (),
-    trees: Sequence[Tree] | None = None,
-    master: Array | None = None,
-    grows: Sequence[bool] | None = None,
-    bodies: Sequence[int] | None = None,
-    pocket: float = 1.0,
-) -> Detection:
+    surface: JoinedSurface, x: Array, contacts: Contacts, sealing_distance: float,
+    ring: SealBoundaryModel = SealBoundary.OUTER, previous: Sequence[CavityMesh] = (),
+    trees: Sequence[Tree] | None = None, master: Array | None = None,
+    grows: Sequence[bool] | None = None, bodies: Sequence[int] | None = None, pocket: float = 1.0,
+) -> Detection:  # fmt: skip
     """The cavities at surface positions x (N, 3) [m].
 
     contacts: within at least the sealing distance [m] at x. trees: fitted to x, one a body; built
@@ -98,17 +91,10 @@ class _Search:
     """One detection: what stays the same over its unions."""
 
     def __init__(
-        self,
-        surface: JoinedSurface,
-        x: Array,
-        near: VertexProximity,
-        sealing_distance: float,
-        ring: SealBoundary,
-        trees: Sequence[Tree] | None,
-        master: Array | None,
-        bodies: Sequence[int] | None,
-        pocket: float,
-    ) -> None:
+        self, surface: JoinedSurface, x: Array, near: VertexProximity, sealing_distance: float,
+        ring: SealBoundary, trees: Sequence[Tree] | None, master: Array | None,
+        bodies: Sequence[int] | None, pocket: float,
+    ) -> None:  # fmt: skip
         self.surface, self.near, self.sealing_distance, self.ring = (
             surface,
             near,
@@ -267,15 +253,9 @@ class _Search:
         return core if len(core) else candidate.interior
 
     def _mesh(
-        self,
-        y: Array,
-        merged: UnionMesh,
-        home: Array,
-        shells: Array,
-        candidate: Candidate,
-        previous: Sequence[CavityMesh],
-        seal: Array,
-    ) -> CavityMesh:
+        self, y: Array, merged: UnionMesh, home: Array, shells: Array, candidate: Candidate,
+        previous: Sequence[CavityMesh], seal: Array,
+    ) -> CavityMesh:  # fmt: skip
         wanted = np.zeros(len(merged.shell_volume) + 1, dtype=bool)  # the last one: of no shell
         wanted[shells] = True
         mapped = map_shells(merged, wanted[merged.shell], self.surface, y)
@@ -303,13 +283,9 @@ class _Search:
 
 
 def settle(
-    found: Sequence[CavityMesh],
-    previous: Sequence[CavityMesh],
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    unions: int,
-) -> Detection:
+    found: Sequence[CavityMesh], previous: Sequence[CavityMesh], surface: JoinedSurface,
+    near: VertexProximity, sealing_distance: float, unions: int,
+) -> Detection:  # fmt: skip
     """Decide what becomes of previous cavities that no mesh follows.
 
     A flattened cavity leaves no void, yet it holds its air and its pull until its ring opens.
@@ -334,12 +310,9 @@ Find = Callable[[SealBoundary, Sequence[CavityMesh], Sequence[bool] | None], Det
 
 
 def mean_detection(
-    find: Find,
-    share: float,
-    previous: Sequence[CavityMesh],
-    grows: Sequence[bool] | None,
+    find: Find, share: float, previous: Sequence[CavityMesh], grows: Sequence[bool] | None,
     n_vertices: int,
-) -> Detection:
+) -> Detection:  # fmt: skip
     """A share of the pressure falls at the outer edge of the ring, the rest at the inner one."""
     outer_before = [m.halves[0] if m.halves else m for m in previous]
     inner_before = [half for m in previous for half in (m.halves[1:] or (m,))]

@@ -91,16 +91,9 @@ def pressure_map(
 
 @njit(cache=True, error_model="numpy")
 def pressure_error(
-    u: float,
-    lam: float,
-    volume: float,
-    gas: float,
-    p_max: float,
-    p_atm: float,
-    h: float,
-    phi: float,
-    exponent: float = 1.0,
-) -> float:
+    u: float, lam: float, volume: float, gas: float, p_max: float, p_atm: float, h: float,
+    phi: float, exponent: float = 1.0,
+) -> float:  # fmt: skip
     """|P V^k - K| / K at the end of the step; when venting |P - P_max| / P_max."""
     p = lam + p_atm
     miss = abs(phi) / max(abs(p), 1e-6 * p_atm)

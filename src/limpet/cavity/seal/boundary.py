@@ -91,12 +91,9 @@ class Division:
 
 
 def divide(
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    candidates: Sequence[Candidate],
-    ring: SealBoundary,
-) -> Division:
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float,
+    candidates: Sequence[Candidate], ring: SealBoundary,
+) -> Division:  # fmt: skip
     """Find each candidate's interior and seal line from its last known interior.
 
     The ring is made of the touching vertices if these part inside from outside, else of all closed
@@ -134,20 +131,9 @@ def divide(
     sealed = (part_t | part_z).all(axis=1)
     open_air = _connected(*graph, ~touching, _ids(outside))
     owner, seal = _claim(
-        *graph,
-        *covered,
-        touching,
-        closed,
-        home,
-        known,
-        grows,
-        label_t,
-        label_z,
-        part_t,
-        sealed,
-        open_air,
-        ring is SealBoundary.OUTER,
-    )
+        *graph, *covered, touching, closed, home, known, grows, label_t, label_z, part_t, sealed,
+        open_air, ring is SealBoundary.OUTER,
+    )  # fmt: skip
     owner[seal] = NOBODY
     sealed &= np.bincount(owner[owner >= 0], minlength=len(candidates)) > 0
     within = owner >= 0
@@ -196,17 +182,9 @@ def _ids(mask: Array) -> Array:
 
 @njit(cache=True)
 def _flood(
-    start: Array,
-    neighbours: Array,
-    body: Array,
-    other: Array,
-    covers: Array,
-    ring: Array,
-    closed: Array,
-    home: Array,
-    outside: Array,
-    flat: Array,
-) -> tuple[Array, Array]:
+    start: Array, neighbours: Array, body: Array, other: Array, covers: Array, ring: Array,
+    closed: Array, home: Array, outside: Array, flat: Array,
+) -> tuple[Array, Array]:  # fmt: skip
     """Spread each candidate's interior over vertices off the ring.
 
     Returns the label (N,) of each vertex and whether each candidate met neither the outside nor
@@ -269,16 +247,9 @@ def _connected(start: Array, neighbours: Array, among: Array, seeds: Array) -> A
 
 @njit(cache=True)
 def _count_parts(
-    start: Array,
-    neighbours: Array,
-    body: Array,
-    gap: Array,
-    sealing_distance: float,
-    touching: float,
-    interior: Array,
-    n_bodies: int,
-    least: float,
-) -> int:
+    start: Array, neighbours: Array, body: Array, gap: Array, sealing_distance: float,
+    touching: float, interior: Array, n_bodies: int, least: float,
+) -> int:  # fmt: skip
     inside = np.zeros(len(body), dtype=np.bool_)
     free = np.zeros(n_bodies, dtype=np.int64)
     for v in interior:
@@ -309,23 +280,10 @@ def _count_parts(
 
 @njit(cache=True)
 def _claim(
-    start: Array,
-    neighbours: Array,
-    body: Array,
-    other: Array,
-    covers: Array,
-    touching: Array,
-    closed: Array,
-    home: Array,
-    known: Array,
-    grows: Array,
-    label_t: Array,
-    label_z: Array,
-    parted_t: Array,
-    sealed: Array,
-    open_air: Array,
-    outer: bool,
-) -> tuple[Array, Array]:
+    start: Array, neighbours: Array, body: Array, other: Array, covers: Array, touching: Array,
+    closed: Array, home: Array, known: Array, grows: Array, label_t: Array, label_z: Array,
+    parted_t: Array, sealed: Array, open_air: Array, outer: bool,
+) -> tuple[Array, Array]:  # fmt: skip
     """The candidate each vertex belongs to (NOBODY: the outside), and the vertices that seal it."""
     n = len(home)
     owner = np.full(n, NOBODY, dtype=np.int32)

@@ -59,16 +59,9 @@ def proximity_with_edge_seals(
 
 @njit(cache=True)
 def _closed_edges(
-    gap: Array,
-    sealing_distance: float,
-    closed: Array,
-    first_a: Array,
-    vertices_a: Array,
-    weights_a: Array,
-    first_b: Array,
-    vertices_b: Array,
-    weights_b: Array,
-) -> tuple[Array, Array]:
+    gap: Array, sealing_distance: float, closed: Array, first_a: Array, vertices_a: Array,
+    weights_a: Array, first_b: Array, vertices_b: Array, weights_b: Array,
+) -> tuple[Array, Array]:  # fmt: skip
     """Edges that contacts lie on and neither end of which is closed: their ends, both ways round.
 
     Also the contact and on which side of it, 0 or 1, each is.

@@ -45,12 +45,9 @@ def ring_open(
 
 
 def seal_traction(
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    candidate: Candidate,
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float, candidate: Candidate,
     traction: Array,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """The least over leak paths of the largest traction met, and of the sum of all met [Pa].
 
     traction (N,) [Pa]: of every surface vertex. Infinite: there is no leak path.
@@ -97,46 +94,22 @@ def vertex_areas(triangles: Array, x: Array) -> Array:
 
 
 def _least(
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    candidate: Candidate,
-    cost: Array,
-    add: bool,
-) -> tuple[float, int]:
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float, candidate: Candidate,
+    cost: Array, add: bool,
+) -> tuple[float, int]:  # fmt: skip
     if len(candidate.rings) == 0:
         return np.inf, NOBODY
     return _cheapest(
-        surface.vertex_start,
-        surface.neighbours,
-        surface.body,
-        surface.offset,
-        near.face,
-        cost,
-        add,
-        near.gap,
-        sealing_distance,
-        candidate.rings,
-        candidate.interior,
-        candidate.seal_line,
-    )
+        surface.vertex_start, surface.neighbours, surface.body, surface.offset, near.face, cost,
+        add, near.gap, sealing_distance, candidate.rings, candidate.interior, candidate.seal_line,
+    )  # fmt: skip
 
 
 @njit(cache=True)
 def _cheapest(
-    start: Array,
-    neighbours: Array,
-    body: Array,
-    offset: Array,
-    face: Array,
-    cost: Array,
-    add: bool,
-    gap: Array,
-    sealing_distance: float,
-    rings: Array,
-    interior: Array,
-    seal_line: Array,
-) -> tuple[float, int]:
+    start: Array, neighbours: Array, body: Array, offset: Array, face: Array, cost: Array,
+    add: bool, gap: Array, sealing_distance: float, rings: Array, interior: Array, seal_line: Array,
+) -> tuple[float, int]:  # fmt: skip
     """The least cost of a path from the interior to the outside, and its dearest vertex.
 
     A path costs the sum of its vertices' costs (none negative), or the largest of them; infinite
@@ -234,12 +207,9 @@ def bottlenecks(
 
 
 def seal_tractions(
-    surface: JoinedSurface,
-    near: VertexProximity,
-    sealing_distance: float,
-    cavities: Sequence[CavityMesh],
-    traction: Array,
-) -> list[tuple[float, float]]:
+    surface: JoinedSurface, near: VertexProximity, sealing_distance: float,
+    cavities: Sequence[CavityMesh], traction: Array,
+) -> list[tuple[float, float]]:  # fmt: skip
     """Of each cavity's weakest leak paths the largest traction, and the sum of all [Pa]."""
     return [
         seal_traction(surface, near, sealing_distance, candidate_of(mesh), traction)

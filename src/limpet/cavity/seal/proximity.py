@@ -32,17 +32,10 @@ class VertexProximity:
 def vertex_proximity(contacts: Contacts, surface: JoinedSurface) -> VertexProximity:
     """The nearest vertex contact of every vertex; edge-edge contacts seal through their ends."""
     given = (
-        contacts.surface_a,
-        contacts.surface_b,
-        contacts.vertices_a,
-        contacts.weights_a,
-        contacts.vertices_b,
-        contacts.weights_b,
-        contacts.gap,
-        contacts.normal,
-        contacts.kind,
+        contacts.surface_a, contacts.surface_b, contacts.vertices_a, contacts.weights_a,
+        contacts.vertices_b, contacts.weights_b, contacts.gap, contacts.normal, contacts.kind,
         surface.offset,
-    )
+    )  # fmt: skip
     first = VertexProximity(*_nearest(*given, np.full(len(surface.body), NOBODY, dtype=np.int32)))
     if len(surface.offset) < 4:
         return first
@@ -53,18 +46,9 @@ def vertex_proximity(contacts: Contacts, surface: JoinedSurface) -> VertexProxim
 
 @njit(cache=True)
 def _nearest(
-    surface_a: Array,
-    surface_b: Array,
-    vertices_a: Array,
-    weights_a: Array,
-    vertices_b: Array,
-    weights_b: Array,
-    gap: Array,
-    normal: Array,
-    kind: Array,
-    offset: Array,
-    taken: Array,
-) -> tuple[Array, Array, Array, Array]:
+    surface_a: Array, surface_b: Array, vertices_a: Array, weights_a: Array, vertices_b: Array,
+    weights_b: Array, gap: Array, normal: Array, kind: Array, offset: Array, taken: Array,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """taken (N,): the body that does not count for each vertex."""
     n = offset[-1]
     nearest = np.full(n, np.inf)

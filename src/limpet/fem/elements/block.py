@@ -60,17 +60,10 @@ def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
     pressure_shape, pressure_mass = _pressure(element, weights, mass_weights)
     root = np.linalg.inv(np.linalg.cholesky(pressure_mass))
     return CellBlock(
-        element=element,
-        cells=cells,
-        gradients=np.ascontiguousarray(gradients),
-        weights=weights,
-        laplace=np.ascontiguousarray(laplace),
-        mass=mass,
-        lumped=_lump(mass),
-        pressure_shape=pressure_shape,
-        pressure_mass=pressure_mass,
-        pressure_root=root,
-    )
+        element=element, cells=cells, gradients=np.ascontiguousarray(gradients), weights=weights,
+        laplace=np.ascontiguousarray(laplace), mass=mass, lumped=_lump(mass),
+        pressure_shape=pressure_shape, pressure_mass=pressure_mass, pressure_root=root,
+    )  # fmt: skip
 
 
 @njit(cache=True)

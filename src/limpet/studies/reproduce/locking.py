@@ -76,12 +76,9 @@ class Bar:
         return bend(beam, DENSITY * GRAVITY * 1e-4).sag
 
     def sag(
-        self,
-        case: ElementCase,
-        divisions: tuple[int, int, int],
-        poisson: float,
+        self, case: ElementCase, divisions: tuple[int, int, int], poisson: float,
         mirrored: bool = False,
-    ) -> float:
+    ) -> float:  # fmt: skip
         """[m] Sag of the tip at rest; NaN if there is no solution.
 
         The bricks are cut into tetrahedra along parallel diagonals, or along diagonals mirrored

@@ -90,17 +90,11 @@ def run(progress: Progress) -> Result:
 def _row(case: LoadCase, result: MassLift) -> tuple[Cell, ...]:
     words = {True: "lifts", False: "fails"}
     return (
-        case.mass,
-        case.cups,
-        9.81 * (case.mass + 0.020 * case.cups),
-        words[case.lifts],
-        words[result.lifted],
-        float(result.force.max()),
-        float(result.force[-1]),
-        None if result.pressure is None else 1e-3 * result.pressure,
-        case.lifts == result.lifted,
+        case.mass, case.cups, 9.81 * (case.mass + 0.020 * case.cups), words[case.lifts],
+        words[result.lifted], float(result.force.max()), float(result.force[-1]),
+        None if result.pressure is None else 1e-3 * result.pressure, case.lifts == result.lifted,
         result.converged,
-    )
+    )  # fmt: skip
 
 
 def _plot(lifts: list[MassLift], path: Path) -> None:

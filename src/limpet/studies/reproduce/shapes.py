@@ -70,16 +70,10 @@ def run(progress: Progress) -> Result:
 
 def _row(shape: str, result: ShapeLift) -> tuple[Cell, ...]:
     return (
-        shape,
-        "lifts",
-        "lifts" if result.lifted else "fails",
-        -float(result.force.min()),
-        100.0 * result.expelled,
-        WEIGHT,
-        float(result.force[-1]),
-        1e-3 * float(result.pressure[-1]),
+        shape, "lifts", "lifts" if result.lifted else "fails", -float(result.force.min()),
+        100.0 * result.expelled, WEIGHT, float(result.force[-1]), 1e-3 * float(result.pressure[-1]),
         result.converged,
-    )
+    )  # fmt: skip
 
 
 def _plot(lifts: dict[str, ShapeLift], path: Path) -> None:
