@@ -114,7 +114,13 @@ class CavitySet(ConstraintSet):
             self.sensors = self._network.sensors(self.ledger.hoses, h)
 
     def trial(
-        self, book: AirLedger, x: Array, contacts: Contacts, time: float, h: float, control: Control
+        self,
+        ledger: AirLedger,
+        x: Array,
+        contacts: Contacts,
+        time: float,
+        h: float,
+        control: Control,
     ) -> tuple[AirLedger, bool]:
         """Find, remesh and feed the cavities at x; also whether any was meshed anew.
 
@@ -122,37 +128,37 @@ class CavitySet(ConstraintSet):
         """
         search = self._search
         near = search.proximity(contacts, x)
-        book, remeshed = search.update(book, x, contacts, near)
-        meshes = [c.mesh for c in book.cavities]
+        ledger, remeshed = search.update(ledger, x, contacts, near)
+        meshes = [c.mesh for c in ledger.cavities]
         paths = bottlenecks(search.surface, near, search.sealing_distance, meshes)
         measured = []
-        for c, (_, bottleneck) in zip(book.cavities, paths):
+        for c, (_, bottleneck) in zip(ledger.cavities, paths):
             v, gradient = volume_and_gradient(c.mesh, x)
             place = tuple(x[bottleneck].tolist()) if bottleneck >= 0 else NOWHERE
             measured.append(replace(c, volume=v, gradient=gradient, bottleneck=place))
         seals = [Seal(gap, 0.0, 0.0) for gap, _ in paths]
         if self._needs_tractions:
-            seals = self._seals(measured, seals, book.load, x, near)
+            seals = self._seals(measured, seals, ledger.load, x, near)
         port: dict[int, int] = {}
         if self._network.ports:
-            hoses, created = self._network.begin(book.hoses, time + h, control.vacuum)
-            book = replace(book, hoses=hoses, created=book.created + created)
+            hoses, created = self._network.begin(ledger.hoses, time + h, control.vacuum)
+            ledger = replace(ledger, hoses=hoses, created=ledger.created + created)
             port = self._network.port_of([(c.id, c.mesh, c.volume) for c in measured])
         fed = tuple(
-            self._with_exchange(c, seal, time, h, book.hoses, port.get(c.id), control.leak)
+            self._with_exchange(c, seal, time, h, ledger.hoses, port.get(c.id), control.leak)
             for c, seal in zip(measured, seals)
         )
         return replace(
-            book, cavities=fed, leaked=book.leaked + sum(c.leaked for c in fed)
+            ledger, cavities=fed, leaked=ledger.leaked + sum(c.leaked for c in fed)
         ), remeshed
 
     def close(
-        self, book: AirLedger, pressures: Array, rates: Array, h: float
+        self, ledger: AirLedger, pressures: Array, rates: Array, h: float
     ) -> tuple[AirLedger, tuple[CavityReport, ...]]:
         """Close the step: P and V' of each cavity are known; at P_max air has left (P eq 13)."""
         cavities, reports, vented, leaked = [], [], 0.0, 0.0
         drawn: dict[int, tuple[float, float]] = {}  # by port: P of its cavity, what it took
-        for c, p, rate in zip(book.cavities, pressures.tolist(), rates.tolist()):
+        for c, p, rate in zip(ledger.cavities, pressures.tolist(), rates.tolist()):
             end = float(c.volume + h * rate)
             gas, seeped = c.gas, 0.0
             if c.port_flow is not None:
@@ -173,14 +179,14 @@ class CavitySet(ConstraintSet):
                     bottleneck=c.bottleneck, area=self._search.area(c),
                 )
             )  # fmt: skip
-        hoses = self._network.advance(book.hoses, drawn, h) if book.hoses else ()
-        book = replace(
-            book, cavities=tuple(cavities), vented=book.vented + vented, load=self._load(),
+        hoses = self._network.advance(ledger.hoses, drawn, h) if ledger.hoses else ()
+        ledger = replace(
+            ledger, cavities=tuple(cavities), vented=ledger.vented + vented, load=self._load(),
             hoses=hoses,
-            leaked=book.leaked + leaked + sum(hose.drawn for hose in hoses if not hose.sealed),
-            taken=book.taken + sum(hose.taken for hose in hoses),
+            leaked=ledger.leaked + leaked + sum(hose.drawn for hose in hoses if not hose.sealed),
+            taken=ledger.taken + sum(hose.taken for hose in hoses),
         )  # fmt: skip
-        return book, tuple(reports)
+        return ledger, tuple(reports)
 
     def _load(self) -> Array:
         """(N,) [N] normal force on every vertex, of the step's contacts."""

@@ -57,25 +57,27 @@ class CavitySearch:
     inner: Array | None = None  # (N,) bool, the vertices of named inner surfaces: the classifier's
 
     def update(
-        self, book: AirLedger, x: Array, contacts: Contacts, near: VertexProximity
+        self, ledger: AirLedger, x: Array, contacts: Contacts, near: VertexProximity
     ) -> tuple[AirLedger, bool]:
         """The ledger with the cavities at x (N, 3), and whether any was meshed anew."""
         group = groups(
-            contacts, self.sealing_distance, [c.mesh for c in book.cavities], len(self.master)
+            contacts, self.sealing_distance, [c.mesh for c in ledger.cavities], len(self.master)
         )
-        pattern = self._pattern(near, book)
-        if len(book.pattern) == 0:
-            book = replace(book, pattern=np.zeros_like(pattern))
-        due, alone = self._due(book, x, near, pattern, group)
+        pattern = self._pattern(near, ledger)
+        if len(ledger.pattern) == 0:
+            ledger = replace(ledger, pattern=np.zeros_like(pattern))
+        due, alone = self._due(ledger, x, near, pattern, group)
         remesh = bool(due.any())
         if remesh:
-            book = self._remesh(book, x, contacts, group, np.unique(group[due]).tolist())
-            book = replace(book, cavities=tuple(self._counted(c, near) for c in book.cavities))
-            pattern = self._pattern(near, book)
+            ledger = self._remesh(ledger, x, contacts, group, np.unique(group[due]).tolist())
+            ledger = replace(
+                ledger, cavities=tuple(self._counted(c, near) for c in ledger.cavities)
+            )
+            pattern = self._pattern(near, ledger)
         if remesh or alone.any():
             seen = (due | alone)[self.surface.body]
-            book = replace(book, pattern=np.where(seen, pattern, book.pattern))
-        return book, remesh
+            ledger = replace(ledger, pattern=np.where(seen, pattern, ledger.pattern))
+        return ledger, remesh
 
     def proximity(self, contacts: Contacts, x: Array) -> VertexProximity:
         """How near every vertex is to another surface."""
@@ -94,8 +96,8 @@ class CavitySearch:
             return False
         return c.air * self.atmosphere.rt < TOUCHING * self.area(c) * self.atmosphere.pressure
 
-    def _pattern(self, near: VertexProximity, book: AirLedger) -> Array:
-        known = [c.mesh for c in book.cavities]
+    def _pattern(self, near: VertexProximity, ledger: AirLedger) -> Array:
+        known = [c.mesh for c in ledger.cavities]
         return contact_pattern(self.surface, near, self.sealing_distance, self.master, known)
 
     def _counted(self, c: Cavity, near: VertexProximity) -> Cavity:
@@ -103,7 +105,7 @@ class CavitySearch:
         return c if parts == c.parts else replace(c, parts=parts)
 
     def _due(
-        self, book: AirLedger, x: Array, near: VertexProximity, pattern: Array, group: Array
+        self, ledger: AirLedger, x: Array, near: VertexProximity, pattern: Array, group: Array
     ) -> tuple[Array, Array]:
         """The bodies (n,) bool whose group is to be united anew (P 4.2), and those without one.
 
@@ -115,15 +117,15 @@ class CavitySearch:
         alone = np.bincount(group, minlength=len(group))[group] == 1
         if self.every_step:
             return ~alone, alone
-        before = book.pattern
+        before = ledger.pattern
         closed, was = pattern > 0, before > 0
-        calm = np.zeros(len(pattern), dtype=bool)
+        quiet = np.zeros(len(pattern), dtype=bool)
         stale = []
-        for c in book.cavities:
-            calm[c.mesh.interior] = True
+        for c in ledger.cavities:
+            quiet[c.mesh.interior] = True
             line = c.mesh.seal_line
             if self.ring is SealBoundary.HISTORY:
-                calm |= ring_vertices(self.surface, (pattern > 0) | (before > 0), line)
+                quiet |= ring_vertices(self.surface, (pattern > 0) | (before > 0), line)
                 ((gap, _),) = bottlenecks(self.surface, near, self.sealing_distance, [c.mesh])
                 moved = gap >= self.sealing_distance
             else:
@@ -133,21 +135,21 @@ class CavitySearch:
             if (
                 moved
                 or c.missing > 0
-                or (len(book.cavities) > 1 and self._empty(c))
+                or (len(ledger.cavities) > 1 and self._empty(c))
                 or needs_remesh(c.mesh, x, self.limit if len(line) else BARE * self.limit)
                 or self._counted(c, near) is not c
             ):
                 stale.append(group[c.mesh.body[0]])
-        due = changed_groups(pattern, before, calm, self.surface.body, group)
+        due = changed_groups(pattern, before, quiet, self.surface.body, group)
         due[stale] = True
         return due[group] & ~alone, alone
 
     def _remesh(
-        self, book: AirLedger, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
+        self, ledger: AirLedger, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
     ) -> AirLedger:
         """Unite the groups that are due, and hand on the air of their cavities."""
         for name in due:
-            mine = [c for c in book.cavities if group[c.mesh.body[0]] == name]
+            mine = [c for c in ledger.cavities if group[c.mesh.body[0]] == name]
             empty = [self._empty(c) for c in mine]
             stay, meshes = without_drained(self.surface, [c.mesh for c in mine], empty)
             given = (
@@ -160,11 +162,11 @@ class CavitySearch:
                 found = detect_recesses(*given, self.inner)
             else:
                 found = detect(*given, POCKET)
-            others = [c for c in book.cavities if group[c.mesh.body[0]] != name]
-            book = transfer_air(
-                book, mine, found.cavities, x, contacts, self.surface, self.sealing_distance,
+            others = [c for c in ledger.cavities if group[c.mesh.body[0]] != name]
+            ledger = transfer_air(
+                ledger, mine, found.cavities, x, contacts, self.surface, self.sealing_distance,
                 self.atmosphere,
             )  # fmt: skip
-            cavities = sorted([*others, *book.cavities], key=lambda c: c.id)
-            book = replace(book, cavities=tuple(cavities))
-        return book
+            cavities = sorted([*others, *ledger.cavities], key=lambda c: c.id)
+            ledger = replace(ledger, cavities=tuple(cavities))
+        return ledger

@@ -1,4 +1,4 @@
-"""Prescribed motions of driven regions and bodies: a rigid displacement as a function of time."""
+"""Prescribed motions of regions and bodies: a rigid displacement as a function of time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = np.ndarray
 
 
 class Motion(ABC):
-    """Where something driven is at a time: turned about the world's origin, then shifted."""
+    """A pose over time: a rotation about the world's origin, then a translation."""
 
     @abstractmethod
     def pose(self, time: float) -> tuple[Array, Array]:
@@ -89,16 +89,16 @@ def rotation(
 ) -> Rotation:
     """Stations (time [s], angle [rad] about `axis` through `centre` [m])."""
     if len(stations) == 0:
-        raise LimpetError("motion turn is empty: give at least one (time, angle)")
-    times = rising_times("motion turn", [t for t, _ in stations])
+        raise LimpetError("motion rotation is empty: give at least one (time, angle)")
+    times = rising_times("motion rotation", [t for t, _ in stations])
     angles = np.array([float(a) for _, a in stations])
     about, point = np.asarray(axis, dtype=float), np.asarray(centre, dtype=float)
     if about.shape != (3,) or not np.all(np.isfinite(about)) or not about.any():
-        raise LimpetError(f"motion turn axis {axis}: expected three finite numbers, not all 0")
+        raise LimpetError(f"motion rotation axis {axis}: expected three finite numbers, not all 0")
     if point.shape != (3,) or not np.all(np.isfinite(point)):
-        raise LimpetError(f"motion turn centre {centre}: expected three finite numbers [m]")
+        raise LimpetError(f"motion rotation centre {centre}: expected three finite numbers [m]")
     if not np.all(np.isfinite(angles)):
-        raise LimpetError(f"motion turn angles {angles.tolist()}: expected finite numbers")
+        raise LimpetError(f"motion rotation angles {angles.tolist()}: expected finite numbers")
     return Rotation(times, angles, about, point)
 
 

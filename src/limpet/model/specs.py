@@ -28,7 +28,7 @@ class Named(Protocol):
 
 @dataclass(frozen=True)
 class Region:
-    """A named part of a body that can be driven or held; `name` is None for a whole rigid body."""
+    """A named part of a body that can be moved, fixed or probed; `name` is None for a whole rigid body."""
 
     body: str  # name of the body
     name: str | None  # of the region, as "top"
@@ -123,7 +123,7 @@ class AnchorPoints:
         return np.concatenate([*(t.points for t in self._of(body)), np.zeros((0, 3))])
 
     def check_apart(self, body: str, driven: Array | None) -> None:
-        """Refuse nodes of a soft body that are attached twice, or attached and driven."""
+        """Refuse nodes of a soft body that are attached twice, or attached and moved."""
         held = np.concatenate(
             [self.nodes(body), np.zeros(0, np.int32) if driven is None else driven]
         )
@@ -131,7 +131,7 @@ class AnchorPoints:
         if (count > 1).any():
             raise LimpetError(
                 f"attach '{body}': {int((count > 1).sum())} of its nodes, as node "
-                f"{int(node[count > 1][0])}, are attached to another body or driven as well; "
+                f"{int(node[count > 1][0])}, are attached to another body or have a prescribed motion; "
                 "choose regions that share no node"
             )
 

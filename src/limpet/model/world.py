@@ -1,4 +1,4 @@
-"""What a user builds: bodies, drives, gravity and air. Nothing moves here."""
+"""What a user builds: bodies, prescribed motions, gravity and air. Nothing moves here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class World:
 
     gravity (3,) [m/s^2]; friction: Coulomb's coefficient between all bodies, unless set_friction
     says otherwise for a pair; atmosphere: the air around and how trapped air answers; leak [mol/s]
-    into every sealed cavity (P eq 15), unless a body breathes in its own way.
+    into every sealed cavity (P eq 15), unless a body has its own air exchange.
     """
 
     def __init__(
@@ -104,33 +104,41 @@ class World:
     def prescribe_motion(self, target: Region | RigidSpec, motion: Motion) -> None:
         """Move a region of a soft body, or a whole rigid body, along `motion` (limpet.motion.path).
 
-        What that takes is in every report: StepReport.drives, by the body's name.
+        Its reaction is in every report: StepReport.reactions, by the body's name.
         """
         if isinstance(target, SoftSpec):
             regions = ", ".join(target.shape.regions)
             raise LimpetError(
-                f"drive on '{target.name}': a soft body is driven by a region, as in "
+                f"prescribe_motion on '{target.name}': name a region of a soft body, as in "
                 f"{target.name}['top']; it has: {regions}"
             )
         if not isinstance(target, (Region, RigidSpec)) or not isinstance(motion, Motion):
             raise LimpetError(
-                "drive: expected a region or a rigid body of this world, and a motion.path"
+                "prescribe_motion: expected a region or a rigid body of this world, and a motion"
             )
         region = target.whole if isinstance(target, RigidSpec) else target
         if region.body not in self.specs:
-            raise LimpetError(f"drive on '{region.body}'{suggest(region.body, self.specs)}")
+            raise LimpetError(
+                f"prescribe_motion on '{region.body}'{suggest(region.body, self.specs)}"
+            )
         spec = self.specs[region.body]
         if isinstance(spec, RigidSpec) != (region.name is None):
-            raise LimpetError(f"drive on '{region.body}': the target is of another world")
+            raise LimpetError(
+                f"prescribe_motion on '{region.body}': the target is of another world"
+            )
         if isinstance(spec, RigidSpec) and spec.fixed:
-            raise LimpetError(f"drive on '{region.body}': it is fixed; add it without fixed=True")
+            raise LimpetError(
+                f"prescribe_motion on '{region.body}': it is fixed; add it without fixed=True"
+            )
         if region.body in self.motions:
-            raise LimpetError(f"'{region.body}' has a drive already: join the two motions")
+            raise LimpetError(
+                f"'{region.body}' has a prescribed motion already: join the two motions"
+            )
         points = spec.shape.points
         away = float(np.abs(motion.place(points, 0.0) - points).max())
         if away > 1e-9:
             raise LimpetError(
-                f"drive on '{region.body}': the motion starts {away:g} m away from "
+                f"prescribe_motion on '{region.body}': the motion starts {away:g} m away from "
                 "where the body stands; begin the path with (0, 0)"
             )
         self.motions[region.body] = (region, motion)
@@ -150,7 +158,9 @@ class World:
         spec = self.specs[region.body]
         assert isinstance(spec, SoftSpec)
         if region.body in self.motions and self.motions[region.body][0].name == region.name:
-            raise LimpetError(f"attach '{region.body}': its region '{region.name}' is driven")
+            raise LimpetError(
+                f"attach '{region.body}': its region '{region.name}' has a prescribed motion"
+            )
         nodes = spec.shape.region(region.name)
         joint = JointSpec(region.body, rigid.name, nodes, spec.shape.points[nodes], hinge=False)
         self.joints.append(joint)
@@ -211,15 +221,17 @@ class World:
     def set_air_exchange(self, body: Spec, exchange: AirExchange) -> None:
         """How every cavity with a wall on `body` leaks or is fed, instead of the world's leak.
 
-        Of two bodies round one cavity that both breathe, the one that carries the contact ring
+        Of two bodies round one cavity that both have one, the one that carries the contact ring
         counts (the soft one; of two alike the one added first); if that has none, the first added.
         """
         if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(exchange, AirExchange):
-            raise LimpetError("breathe: expected a body of this world, and a Breath")
+            raise LimpetError("set_air_exchange: expected a body of this world, and an AirExchange")
         if self.specs.get(body.name) is not body:
-            raise LimpetError(f"breathe on '{body.name}': it is not a body of this world")
+            raise LimpetError(f"set_air_exchange on '{body.name}': it is not a body of this world")
         if body.name in self.air_exchanges:
-            raise LimpetError(f"'{body.name}' breathes already: join the two in one Breath")
+            raise LimpetError(
+                f"'{body.name}' has an air exchange already: join the two in one AirExchange"
+            )
         self.air_exchanges[body.name] = exchange
 
     def connect(
@@ -260,27 +272,27 @@ class World:
     def add_probe(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
 
-        Of a rigid or swept body it is the centre of mass. With a region comes the volume of its
+        Of a rigid or particle body it is the centre of mass. With a region comes the volume of its
         body, as a share of that at rest: body_volume.
         """
         if isinstance(target, (RigidSpec, ParticleBody, RigidBody)):
             target = Region(target.name, None)
         if not isinstance(target, Region):
             raise LimpetError(
-                f"watch '{name}': expected a rigid body or a region of a soft one, as beam[\"tip\"]"
+                f"add_probe '{name}': expected a rigid body or a region of a soft one, as beam[\"tip\"]"
             )
         particles = [body.name for body in self.particles.bodies]
         if target.body not in (*self.specs, *particles):
             near = suggest(target.body, [*self.specs, *particles])
-            raise LimpetError(f"watch '{name}': there is no body '{target.body}'{near}")
+            raise LimpetError(f"add_probe '{name}': there is no body '{target.body}'{near}")
         if not name.isidentifier():
-            raise LimpetError(f"watch '{name}': expected a name of letters, digits and _")
+            raise LimpetError(f"add_probe '{name}': expected a name of letters, digits and _")
         if name in self.probes:
-            raise LimpetError(f"watch '{name}': that name is taken")
+            raise LimpetError(f"add_probe '{name}': that name is taken")
         self.probes[name] = target
 
     def probe_columns(self) -> list[str]:
-        """The names of what is watched, in the order of the reports."""
+        """The names of the probes' columns, in the order of the reports."""
         places = [f"{name}_{axis}" for name in self.probes for axis in "xyz"]
         regions = self.probes.values()
         bodies = dict.fromkeys(region.body for region in regions if region.name is not None)

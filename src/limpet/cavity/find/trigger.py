@@ -48,11 +48,11 @@ def contact_pattern(
 
 
 @njit(cache=True)
-def changed_groups(pattern: Array, before: Array, calm: Array, body: Array, group: Array) -> Array:
-    """(n,) bool by name: groups in which a vertex has opened or closed that is not calm (N,)."""
+def changed_groups(pattern: Array, before: Array, quiet: Array, body: Array, group: Array) -> Array:
+    """(n,) bool by name: groups in which a vertex has opened or closed that is not quiet (N,)."""
     changed = np.zeros(len(group), dtype=np.bool_)
     for v in range(len(pattern)):
-        if not calm[v] and (pattern[v] > 0) != (before[v] > 0):
+        if not quiet[v] and (pattern[v] > 0) != (before[v] > 0):
             changed[group[body[v]]] = True
     return changed
 

@@ -13,7 +13,7 @@ from limpet.errors import LimpetError, require_positive
 
 @dataclass(frozen=True)
 class AirExchange:
-    """What the cavities on one body breathe (World.breathe).
+    """How the cavities on one body exchange air (World.set_air_exchange).
 
     leak: a constant rate into the cavity (P eq 15); a pump if negative.
     conductance: a rough surface lets air through at conductance (P_atm - P) exp(-t/traction), t
@@ -64,7 +64,7 @@ class AirExchange:
 
 @dataclass(frozen=True)
 class ExchangeResult:
-    """One step's breath."""
+    """The air exchange of one step."""
 
     gas: Gas
     stored: float  # [mol] in the chamber afterwards

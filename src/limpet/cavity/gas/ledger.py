@@ -1,4 +1,4 @@
-"""The books of trapped air: each cavity with its share, and where all of it came from and went."""
+"""The air mass balance: the air of each cavity, and where all air came from and went."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class AirLedger:
 
     @property
     def error(self) -> float:
-        """What the books miss, as a share of all air that was ever trapped."""
+        """Relative error of the air mass balance, over all air that was ever trapped."""
         held = sum(c.air + c.stored for c in self.cavities) + sum(hose.air for hose in self.hoses)
         came = self.created + self.leaked
         scale = self.created + abs(self.leaked)

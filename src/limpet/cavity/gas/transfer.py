@@ -9,7 +9,7 @@ import numpy as np
 
 from limpet.cavity.find.tracking import AirShare, add_air, annexed, links
 from limpet.cavity.gas.atmosphere import Atmosphere, Gas, mixed
-from limpet.cavity.gas.ledger import AirLedger, Cavity
+from limpet.cavity.gas.shares import AirLedger, Cavity
 from limpet.cavity.mesh import CavityMesh, JoinedSurface, volume
 from limpet.cavity.seal.leak_paths import seal_gaps
 from limpet.contact.contacts import Contacts
@@ -20,10 +20,10 @@ PATIENCE = 1  # detections in a row that may miss a cavity before its air is giv
 
 
 def transfer_air(
-    book: AirLedger, old: Sequence[Cavity], found: Sequence[CavityMesh], x: Array,
+    ledger: AirLedger, old: Sequence[Cavity], found: Sequence[CavityMesh], x: Array,
     contacts: Contacts, surface: JoinedSurface, sealing_distance: float, around: Atmosphere,
 ) -> AirLedger:  # fmt: skip
-    """The book without `old` and with the cavities found, which have the air of those that they
+    """The ledger without `old` and with the cavities found, which have the air of those that they
     share room with. What was only missed now keeps its mesh.
     """
     link = links([c.mesh for c in old], found, x)
@@ -48,28 +48,28 @@ def transfer_air(
     air = AirShare(
         np.array([c.id for c in old], dtype=np.int64),
         np.array([c.air for c in old], dtype=float),
-        book.next_id,
+        ledger.next_id,
     )
-    after, ledger = add_air(air, link, volumes, created)
+    after, shares = add_air(air, link, volumes, created)
     stored = np.array([c.stored for c in old])
     missing = {old[i].id: old[i].missing + 1 for i in waiting}
     cavities = []
     for j, mesh in enumerate(meshes):
         gas, pressure = _inherited(
-            old, link[:, j], ledger.share[:, j], volumes[j], created[j], around
+            old, link[:, j], shares.share[:, j], volumes[j], created[j], around
         )
         number = int(after.id[j])
         cavities.append(
             Cavity(
                 id=number, mesh=mesh, gas=replace(gas, amount=float(after.amount[j])),
-                pressure=pressure, stored=float(ledger.share[:, j] @ stored),
+                pressure=pressure, stored=float(shares.share[:, j] @ stored),
                 missing=missing.get(number, 0),
             )
         )  # fmt: skip
     return replace(
-        book, cavities=tuple(cavities), next_id=after.next_id,
-        created=book.created + float(ledger.created.sum()),
-        released=book.released + float(ledger.released.sum() + stored[ledger.lost].sum()),
+        ledger, cavities=tuple(cavities), next_id=after.next_id,
+        created=ledger.created + float(shares.created.sum()),
+        released=ledger.released + float(shares.released.sum() + stored[shares.lost].sum()),
     )  # fmt: skip
 
 

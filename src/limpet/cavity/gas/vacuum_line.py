@@ -115,7 +115,7 @@ Source = Regulator | Pump
 @dataclass(frozen=True)
 class Hose:
     """The hose: its air is at one pressure, that of the source's end; `conductance` leads to the
-    cup. Without one (infinite) hose and cup are one room.
+    cup. Without one (infinite) hose and cup share one pressure.
     """
 
     volume: float = 0.0  # [m^3]
