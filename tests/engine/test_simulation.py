@@ -123,7 +123,7 @@ def test_errors_are_one_clear_line() -> None:
         lp.Simulation(world, h=0.0)
     with pytest.raises(lp.LimpetError, match="no region 'topp'; did you mean 'top'"):
         world.specs["cup"]["topp"]
-    with pytest.raises(lp.LimpetError, match="has a drive already"):
+    with pytest.raises(lp.LimpetError, match="has a prescribed motion already"):
         world.prescribe_motion(world.specs["cup"]["top"], lp.motion.path([(0.0, 0.0)]))
     with pytest.raises(lp.LimpetError, match="mass of 'box' = -1 kg"):
         world.add_rigid(lp.shapes.box(1, 1, 1), -1.0)
@@ -212,7 +212,7 @@ def test_settings_and_states_that_do_not_fit_are_refused() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda w, c, b: w.prescribe_motion(c, lp.motion.path([(0, 0)])), "driven by a region"),
+        (lambda w, c, b: w.prescribe_motion(c, lp.motion.path([(0, 0)])), "name a region"),
         (lambda w, c, b: w.prescribe_motion(b, lp.motion.path([(0, 0)])), "it is fixed"),
         (lambda w, c, b: w.prescribe_motion(c["lip"], [(0, 0)]), "expected a region"),
         (

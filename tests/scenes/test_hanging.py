@@ -60,11 +60,11 @@ def test_wrong_watches_are_refused() -> None:
     world = World()
     beam = world.add_soft(cantilever(element="tet4"), Material(1e6, 0.3), 0.01, name="beam")
     world.add_probe("tip", beam["tip"])
-    with pytest.raises(LimpetError, match="watch 'tip': that name is taken"):
+    with pytest.raises(LimpetError, match="add_probe 'tip': that name is taken"):
         world.add_probe("tip", beam["tip"])
-    with pytest.raises(LimpetError, match="watch 'the tip': expected a name of letters"):
+    with pytest.raises(LimpetError, match="add_probe 'the tip': expected a name of letters"):
         world.add_probe("the tip", beam["tip"])
-    with pytest.raises(LimpetError, match="watch 'end': expected a rigid body or a region"):
+    with pytest.raises(LimpetError, match="add_probe 'end': expected a rigid body or a region"):
         world.add_probe("end", beam)
-    with pytest.raises(LimpetError, match="watch 'end': there is no body 'beam'"):
+    with pytest.raises(LimpetError, match="add_probe 'end': there is no body 'beam'"):
         World().add_probe("end", beam["tip"])

@@ -28,7 +28,7 @@ class Named(Protocol):
 
 @dataclass(frozen=True)
 class Region:
-    """A named part of a body that can be moved, fixed or probed; `name` is None for a whole rigid body."""
+    """A named part of a body that can be moved, fixed or probed; None: a whole rigid body."""
 
     body: str  # name of the body
     name: str | None  # of the region, as "top"
@@ -131,7 +131,7 @@ class AnchorPoints:
         if (count > 1).any():
             raise LimpetError(
                 f"attach '{body}': {int((count > 1).sum())} of its nodes, as node "
-                f"{int(node[count > 1][0])}, are attached to another body or have a prescribed motion; "
+                f"{int(node[count > 1][0])}, are attached twice or have a prescribed motion; "
                 "choose regions that share no node"
             )
 

@@ -279,7 +279,7 @@ class World:
             target = Region(target.name, None)
         if not isinstance(target, Region):
             raise LimpetError(
-                f"add_probe '{name}': expected a rigid body or a region of a soft one, as beam[\"tip\"]"
+                f"add_probe '{name}': expected a rigid body or a region, as beam[\"tip\"]"
             )
         particles = [body.name for body in self.particles.bodies]
         if target.body not in (*self.specs, *particles):

@@ -145,5 +145,5 @@ def test_a_breath_belongs_to_one_body_of_its_world():
     with pytest.raises(lp.LimpetError, match="expected a body of this world, and a Breath"):
         world.set_air_exchange(box, 1e-6)
     world.set_air_exchange(box, AirExchange(leak=1e-6))
-    with pytest.raises(lp.LimpetError, match="'a' breathes already"):
+    with pytest.raises(lp.LimpetError, match="'a' has an air exchange already"):
         world.set_air_exchange(box, AirExchange())

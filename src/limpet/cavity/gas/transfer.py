@@ -9,7 +9,7 @@ import numpy as np
 
 from limpet.cavity.find.tracking import AirShare, add_air, annexed, links
 from limpet.cavity.gas.atmosphere import Atmosphere, Gas, mixed
-from limpet.cavity.gas.shares import AirLedger, Cavity
+from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.mesh import CavityMesh, JoinedSurface, volume
 from limpet.cavity.seal.leak_paths import seal_gaps
 from limpet.contact.contacts import Contacts
