@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 PHASES = ("free", "collision", "cavities", "compliance", "solve", "correct")  # of a step
 
@@ -17,6 +17,12 @@ class Clock:
     def start(self) -> None:
         """Begin a step."""
         self.phases = dict.fromkeys(PHASES, 0.0)
+        self._last = self.now()
+
+    def add(self, spent: Mapping[str, float]) -> None:
+        """Count the time since the last lap as spent so [s], by phase."""
+        for phase, seconds in spent.items():
+            self.phases[phase] += seconds
         self._last = self.now()
 
     def lap(self, phase: str) -> None:

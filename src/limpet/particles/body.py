@@ -59,10 +59,23 @@ def _drawn(v: Array, arrive: Array, goal: Array, rate: float) -> Array:
     return out
 
 
+def lumped_compliance(rows: Rows, mobility: Array) -> ReducedCompliance:
+    """Of rows over particles with these mobilities (n,) [1/kg]."""
+    used = np.unique(rows.point)
+    place = np.zeros(len(mobility), np.int32)
+    place[used] = np.arange(len(used))
+    none = np.full(len(rows.start) - 1, -1, np.int32)
+    b = sparse_rows(rows.start, rows.point, rows.vector, place, none)
+    return ReducedCompliance(*b, np.diag(np.repeat(mobility[used], 3)))
+
+
 class ParticleBody(Body):
     """Integrated explicitly; the drag is implicit: v' = (...)/(1 + h a)."""
 
     movable = deformable = True
+    stable_step = np.inf  # [s] the longest at which the model is stable; models by goals always are
+    mobility: Array  # (n,) [1/kg] velocity per impulse in the last step; 0 where driven
+    drag: float  # share of a velocity that the last step's drag leaves: C's 1 - gamma (eq 2)
 
     def __init__(
         self, name: str, mesh: ParticleMesh, mass: float, mass_damping: float = 0.0,
@@ -91,16 +104,13 @@ class ParticleBody(Body):
         self.x = mesh.points.copy()
         self.v = np.zeros_like(self.x)
         self._free = self._before = self._impulse = np.zeros_like(self.x)
-        self._gravity, self._h = np.zeros(3), 0.0
+        self._gravity, self.drag = np.zeros(3), 1.0
+        self.mobility = self.inverse_mass
         self.n_dof = 3 * self.n_points
 
     @abstractmethod
     def _internal_velocities(self, h: float, v: Array) -> Array:
         """The velocities (n, 3) after a step of the body's own forces, from those without them."""
-
-    def stable_step(self) -> float:
-        """[s] The longest step at which the model is stable; models by goals always are."""
-        return np.inf
 
     @cached_property
     def surfaces(self) -> Mapping[str, Surface]:  # type: ignore[override]
@@ -124,25 +134,17 @@ class ParticleBody(Body):
         """(3,) [m] of mass."""
         return self.node_mass @ self.x / self.mass
 
-    @property
-    def drag(self) -> float:
-        """What is left of a velocity after the last step's drag: C's 1 - gamma (eq 2)."""
-        return 1.0 / (1.0 + self._h * self.mass_damping)
-
-    @property
-    def mobility(self) -> Array:
-        """(n,) [1/kg] what a unit impulse does to the velocity in the last step; 0 where driven."""
-        return self.drag * self.inverse_mass
-
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
     ) -> Array:
-        if h > self.stable_step():
+        if h > self.stable_step:
             raise LimpetError(
                 f"time step h = {h:g} s: explicit body '{self.name}' is stable up to "
-                f"{self.stable_step():.3g} s; lower h, take more substeps, soften it or add mass"
+                f"{self.stable_step:.3g} s; lower h, take more substeps, soften it or add mass"
             )
-        self._h, self._gravity, self._before = h, np.asarray(gravity, float), self.v
+        self._gravity, self._before = np.asarray(gravity, float), self.v
+        self.drag = 1.0 / (1.0 + h * self.mass_damping)
+        self.mobility = self.drag * self.inverse_mass
         v = self._internal_velocities(h, falling(self.v, self._gravity, h))
         if self.mass_damping > 0.0:
             v *= self.drag
@@ -156,13 +158,7 @@ class ParticleBody(Body):
         return self.v
 
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
-        touched = np.unique(rows.point)
-        place = np.zeros(self.n_points, np.int32)
-        place[touched] = np.arange(len(touched))
-        none = np.full(len(rows), -1, np.int32)
-        b = sparse_rows(rows.start, rows.point, rows.vector, place, none)
-        s = np.diag(np.repeat(self.mobility[touched], 3))
-        return [(np.arange(len(rows)), ReducedCompliance(*b, s))]
+        return [(np.arange(len(rows.start) - 1), lumped_compliance(rows, self.mobility))]
 
     def apply_impulse(self, impulse: Array) -> Array:
         self._impulse = impulse
@@ -174,10 +170,6 @@ class ParticleBody(Body):
         self.v = v.copy()
         if impulse is not None:
             self._impulse = self._impulse + impulse
-
-    def set_free_velocity(self, v: Array, impulse: Array) -> None:
-        """Free velocity <- what leads to v (n, 3) with `impulse`, as `apply_impulse` has it."""
-        self.v = self._free = v - self.mobility[:, None] * impulse
 
     def advance(self, h: float) -> None:
         self.x = self.x + h * self.v

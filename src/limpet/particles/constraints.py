@@ -13,13 +13,16 @@ from limpet.particles.anchors import Anchors, anchor_pairs
 from limpet.particles.bending import Bends
 from limpet.particles.body import ParticleBody
 from limpet.particles.distances import Distances
-from limpet.particles.point_pairs import NO_PAIRS, PointPairs
+from limpet.particles.point_pairs import NO_PAIRS, PointPairs, pair_compliance
 from limpet.particles.rows import bend_rows, distance_rows, follow_bends, write_distances
 from limpet.particles.sweep import ConstraintRows, Impulses
-from limpet.particles.sweep_points import Velocities, follow, point_rows, update_bias
+from limpet.particles.sweep_points import PointConstraints, Velocities, follow, update_bias
 from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
+
+
+NO_POINTS = PointConstraints(NO_PAIRS, np.zeros((0, 3, 3)), np.zeros((0, 3)))
 
 
 class Pins(NamedTuple):
@@ -105,12 +108,12 @@ class ParticleConstraints:
             for a in (self.rigid_held, self.held)
         )
         return ConstraintRows(
-            point_rows(rigid_held, on, h, baumgarte, False),
-            point_rows(rigid_pairs, on, h, baumgarte, True),
+            _point_rows(rigid_held, on, h, baumgarte, False),
+            _point_rows(rigid_pairs, on, h, baumgarte, True),
             distance_rows(x, self.distances, on.inverse_mass, h, baumgarte),
             bend_rows(x, self.bends, on.inverse_mass, h, baumgarte),
-            point_rows(held, on, h, baumgarte, False),
-            point_rows(pairs, on, h, baumgarte, True),
+            _point_rows(held, on, h, baumgarte, False),
+            _point_rows(pairs, on, h, baumgarte, True),
         )
 
     def again(
@@ -124,10 +127,10 @@ class ParticleConstraints:
         rigid_held, held = rows.rigid_held, rows.held
         if len(self.rigid_held.node):
             pairs = anchor_pairs(self.rigid_held, x, poses.centre, poses.rotation)
-            rigid_held = point_rows(pairs, on, h, baumgarte, False)
+            rigid_held = _point_rows(pairs, on, h, baumgarte, False)
         if len(self.held.node):
             pairs = anchor_pairs(self.held, x, poses.centre, poses.rotation)
-            held = point_rows(pairs, on, h, baumgarte, False)
+            held = _point_rows(pairs, on, h, baumgarte, False)
         write_distances(rows.distances, x, self.distances, on.inverse_mass, h, baumgarte)
         return rows._replace(rigid_held=rigid_held, held=held)
 
@@ -137,6 +140,18 @@ class ParticleConstraints:
             np.zeros(len(self.distances.rest)), np.zeros(len(self.bends.rest)),
             np.zeros((len(self.held.node), 3)), np.zeros((touches, 3)),
         )  # fmt: skip
+
+
+def _point_rows(
+    pairs: PointPairs, on: Velocities, h: float, baumgarte: float, contact: bool
+) -> PointConstraints:
+    """Pairs of points with their compliance and bias."""
+    if len(pairs.gap) == 0:
+        return NO_POINTS
+    w = pair_compliance(pairs, on.inverse_mass, on.rigid_inverse_mass, on.rigid_inverse_inertia)
+    points = PointConstraints(pairs, w, np.empty_like(pairs.gap))
+    update_bias(points, h, baumgarte, contact)
+    return points
 
 
 def follow_rows(rows: ConstraintRows, on: Velocities, h: float) -> None:

@@ -20,9 +20,10 @@ from limpet.clock import Clock
 from limpet.dynamics.body import Body, BodyReport, OwnSolve
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
-from limpet.particles.body import ParticleBody
+from limpet.particles.body import lumped_compliance
 from limpet.particles.system import ParticleSystem, PendingStep
 from limpet.report import StepReport
+from limpet.rigid.kernels import point_velocities, wrench_of
 from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
@@ -38,40 +39,48 @@ class CoupledParticles(Body):
     def __init__(self, system: ParticleSystem, clock: Clock, alone: bool) -> None:
         """alone: there are no other bodies in the world."""
         self.system, self._clock, self._alone = system, clock, alone
-        self._bodies: list[ParticleBody | RigidBody] = system.bodies
-        self.mass = sum(b.mass for b in self._bodies)
-        self.surfaces = {name: s for b in self._bodies for name, s in b.surfaces.items()}
-        self.n_points = sum(b.n_points for b in self._bodies)
-        self.n_dof = sum(b.n_dof for b in self._bodies)
-        first = np.cumsum([0, *(b.n_points for b in self._bodies)])
-        self._parts = [slice(a, b) for a, b in pairwise(first)]
-        self._local = []
-        for body, own in zip(self._bodies, self._parts):
-            self._local.append(np.full(self.n_points, -1, np.int32))
-            self._local[-1][own] = np.arange(body.n_points)
+        bodies = system.bodies
+        self.mass = sum(b.mass for b in bodies)
+        self.surfaces = {name: s for b in bodies for name, s in b.surfaces.items()}
+        self.n_points = sum(b.n_points for b in bodies)
+        self.n_dof = sum(b.n_dof for b in bodies)
+        ends = np.cumsum([0, *(b.n_points for b in bodies)])
+        self._own = [slice(a, b) for a, b in pairwise(ends)]  # points of each body
+        self._soft = list(zip(system.soft, self._own))
+        self._rigid = list(zip(system.rigid, self._own[len(self._soft) :]))
+        self._nodes = slice(0, ends[len(self._soft)])  # points of all particle bodies
+        # (n_points,) int32 numbers among the nodes (None) or the points of a rigid body; or -1
+        self._local: list[tuple[Array, RigidBody | None]] = [(self._numbers(self._nodes), None)]
+        self._local += [(self._numbers(own), b) for b, own in self._rigid if b.movable]
+        self._arms: list[Array] = []  # (n, 3) [m] from the centres of the rigid bodies, at x
+        self._mobility = np.zeros((0, 1))  # (n, 1) [1/kg] of the nodes
+        # without impulses of the sets: velocities of the nodes (n, 3), of the rigid bodies (b, 6)
+        self._free, self._rigid_free = np.zeros((0, 3)), np.zeros((0, 6))
         self._others = np.zeros((self.n_points, 3))  # [N] of the constraint sets, in the last step
         self._impulse = np.zeros((self.n_points, 3))  # [N s] of the sets, so far
         self._applied = np.zeros((self.n_points, 3))  # [N]
         self._step: PendingStep | None = None
         self._report: StepReport | None = None
 
+    def _numbers(self, points: slice) -> Array:
+        out = np.full(self.n_points, -1, np.int32)
+        out[points] = np.arange(points.stop - points.start)
+        return out
+
     @property
     def members(self) -> Sequence[Body]:
-        return self._bodies
-
-    @property
-    def _now(self) -> PendingStep:
-        assert self._step is not None, "compute_free_velocity comes first"
-        return self._step
+        return self.system.bodies
 
     def positions(self) -> Array:
-        return np.concatenate([b.positions() for b in self._bodies])
+        rigid = [b.positions() for b in self.system.rigid]
+        return np.concatenate([*(b.x for b in self.system.soft), *rigid])
 
     def velocities(self) -> Array:
-        return np.concatenate([b.velocities() for b in self._bodies])
+        rigid = [b.velocities() for b in self.system.rigid]
+        return np.concatenate([*(b.v for b in self.system.soft), *rigid])
 
     def points_after(self, h: float) -> tuple[Array, Array]:
-        x, v = zip(*(b.points_after(h) for b in self._bodies))
+        x, v = zip(*(b.points_after(h) for b in self.system.bodies))
         return np.concatenate(x), np.concatenate(v)
 
     def compute_free_velocity(
@@ -81,59 +90,88 @@ class CoupledParticles(Body):
         those of the last step.
         """
         self._applied = np.zeros((self.n_points, 3)) if applied is None else applied
-        force = self._others + self._applied
-        outside = [force[own] for own in self._parts]
-        self._step = self.system.begin(outside, None if self._alone else 1, self._clock)
-        if not self._alone:
-            self.system.free(self._now)
-            self._sweep(h * force)
+        force, system = self._others + self._applied, self.system
+        outside = [force[own] for own in self._own]
+        now = self._step = system.begin(outside, None if self._alone else 1, self._clock)
+        if self._alone:
+            return self.velocities()
+        system.free(now)
+        self._clock.lap("free")
+        system.constrain(now)
+        self._clock.lap("compliance")
+        self._arms = [body.arms() for body in system.rigid]
+        self._mobility = np.concatenate([np.zeros(0), *(b.mobility for b in system.soft)])[:, None]
+        self._sweep(now, h * force)
         return self.apply_impulse(h * self._applied)
 
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         parts = []
-        for body, local in zip(self._bodies, self._local):
-            if body.movable:
-                index, own = rows.select(local)
-                if len(own):
-                    parts += [(index[at], part) for at, part in body.compliance(own)]
+        for local, body in self._local:
+            index, own = rows.select(local)
+            if len(index) and body is None:
+                parts.append((index, lumped_compliance(own, self._mobility[:, 0])))
+            elif len(index) and body is not None:
+                parts += [(index[at], part) for at, part in body.compliance(own)]
         return parts
 
     def apply_impulse(self, impulse: Array) -> Array:
         if self._alone:
             return self.velocities()
-        pairs = zip(self._bodies, self._parts)
-        return np.concatenate([body.apply_impulse(impulse[own]) for body, own in pairs])
+        v = self._free + self._mobility * impulse[self._nodes]
+        for soft, own in self._soft:
+            soft.v = v[own]
+        twists = self._rigid_free + self._rigid_change(impulse)
+        for (rigid, _), twist in zip(self._rigid, twists):
+            rigid.v, rigid.w = twist[:3], twist[3:]
+        return self.velocities()
 
     def relinearise(self, impulse: Array) -> float:
         if self._alone:
             return 0.0
         self._clock.lap("correct")
-        change = impulse - self._impulse
-        self.system.apply_impulses(self._now, [change[own] for own in self._parts])
-        before = [body.velocities() for body in self._bodies]
-        self._sweep(impulse)
+        now, more = self._step, impulse - self._impulse
+        assert now is not None and now.on is not None
+        on = now.on
+        on.v[:] += on.inverse_mass[:, None] * more[self._nodes]
+        on.rigid_v[:] += self._rigid_change(more)
+        before, rigid_before = on.v.copy(), on.rigid_v.copy()
+        self._sweep(now, impulse)
         self.apply_impulse(impulse)
-        worst = 0.0
-        for body, own, old in zip(self._bodies, self._parts, before):
-            loaded = impulse[own].any(axis=1)
-            if loaded.any():
-                worst = max(worst, float(np.abs(body.velocities() - old)[loaded].max()))
-        return worst
+        change = np.empty((self.n_points, 3))
+        change[self._nodes] = on.v - before
+        for (_, own), arms, twist in zip(self._rigid, self._arms, on.rigid_v - rigid_before):
+            change[own] = point_velocities(twist[:3], twist[3:], arms)
+        return float(np.abs(change[impulse.any(axis=1)]).max(initial=0.0))
 
-    def _sweep(self, impulse: Array) -> None:
-        """Sweep, and tell the bodies what their velocities would be without the impulses."""
-        self.system.sweep(self._now)
-        velocities = self.system.velocities(self._now)
-        for body, v, own in zip(self._bodies, velocities, self._parts):
-            body.set_free_velocity(v, impulse[own])
+    def _rigid_change(self, impulse: Array) -> Array:
+        """(b, 6) what impulses (n_points, 3) [N s] add to the velocities of the rigid bodies."""
+        assert self._step is not None and self._step.on is not None
+        on, out = self._step.on, np.zeros((len(self._rigid), 6))
+        for i, (body, own) in enumerate(self._rigid):
+            if body.movable:
+                total = wrench_of(self._arms[i], impulse[own])
+                out[i, :3] = on.rigid_inverse_mass[i] * total[:3]
+                out[i, 3:] = on.rigid_inverse_inertia[i] @ total[3:]
+        return out
+
+    def _sweep(self, now: PendingStep, impulse: Array) -> None:
+        """Sweep, and take off what `impulse` of the constraint sets adds to the velocities."""
+        self.system.sweep(now)
+        self._clock.lap("solve")
+        assert now.on is not None
+        self._free = now.on.v - self._mobility * impulse[self._nodes]
+        self._rigid_free = now.on.rigid_v - self._rigid_change(impulse)
         self._impulse = impulse
 
     def advance(self, h: float) -> None:
+        now = self._step
+        assert now is not None, "compute_free_velocity comes first"
         if not self._alone:
-            self.apply_impulse(self._impulse)
-            self.system.move(self._now)
+            for body, own in zip(self.system.bodies, self._own):
+                body.apply_impulse(self._impulse[own])  # that prescribed motions account for
+            self.system.move(now)
             self._others = self._impulse / h - self._applied
-        self._report = self.system.finish(self._now)
+        self._report = self.system.finish(now)
 
     def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
         """The impulses inside are not summed up, so no momentum residual is known."""

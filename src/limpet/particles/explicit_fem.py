@@ -44,7 +44,7 @@ class ExplicitFem(ParticleBody):
         b = self.block
         self._blocks = side_by_side(b.cells, b.gradients[:, 0], b.weights[:, 0])
         self.mu, self.lam = lame(material.young, material.poisson)
-        self._limit = self._stable_step()
+        self.stable_step = self._stable_step()
 
     def _stable_step(self) -> float:
         """(2/omega)(sqrt(1 + z^2) - z), omega the fastest of the body at rest, z = b omega/2.
@@ -77,9 +77,6 @@ class ExplicitFem(ParticleBody):
         omega = np.sqrt(min(float(alone), TURNS**2 * float(together)))
         z = 0.5 * omega * self.material.stiffness_damping
         return 2.0 / omega * (np.sqrt(1.0 + z * z) - z)
-
-    def stable_step(self) -> float:
-        return self._limit
 
     def _internal_velocities(self, h: float, v: Array) -> Array:
         damping = self.material.stiffness_damping

@@ -74,7 +74,7 @@ class MassSpring(ParticleBody):
         require_positive(f"stiffness of '{name}'", float(self.spring_stiffness.min()), " N/m")
         if not np.all((self.spring_damping >= 0.0) & np.isfinite(self.spring_damping)):
             raise LimpetError(f"damping of '{name}': expected 0 N s/m or more for every spring")
-        self._limit = self._stable_step()
+        self.stable_step = self._stable_step()
 
     def _stable_step(self) -> float:
         """2/omega, less with damping: (2/omega) (sqrt(1 + z^2) - z).
@@ -89,9 +89,6 @@ class MassSpring(ParticleBody):
             return np.inf
         z = 0.5 * omega * float((self.spring_damping / self.spring_stiffness).max(initial=0.0))
         return 2.0 / omega * (np.sqrt(1.0 + z * z) - z)
-
-    def stable_step(self) -> float:
-        return self._limit
 
     def _internal_velocities(self, h: float, v: Array) -> Array:
         force = spring_forces(

@@ -227,8 +227,10 @@ def _frames(
         for i in range(3):
             on_a = on_b = 0.0
             for j in range(3):
-                on_a += weights_a[c, j] * x[start[a] + vertices_a[c, j], i]
-                on_b += weights_b[c, j] * x[start[b] + vertices_b[c, j], i]
+                if share > 0.0 and weights_a[c, j] != 0.0:
+                    on_a += weights_a[c, j] * x[start[a] + vertices_a[c, j], i]
+                if share < 1.0 and weights_b[c, j] != 0.0:
+                    on_b += weights_b[c, j] * x[start[b] + vertices_b[c, j], i]
             frame[c, 0, i] = normal[c, i]
             point[c, i] = share * on_a + (1.0 - share) * on_b - radius * normal[c, i]
             arm[c, 0, i] = point[c, i] - centre[a, i]

@@ -9,7 +9,7 @@ from numba import njit
 
 from limpet.contact import law as contact
 from limpet.particles import held
-from limpet.particles.point_pairs import PointPairs, pair_compliance
+from limpet.particles.point_pairs import PointPairs
 
 Array = np.ndarray
 
@@ -235,18 +235,6 @@ def sweep_rigid(
         if largest <= AT_REST:
             break
     return largest, squares
-
-
-def point_rows(
-    pairs: PointPairs, on: Velocities, h: float, baumgarte: float, touch: bool
-) -> PointConstraints:
-    """Pairs of points with their compliance, and the velocity that u must cancel."""
-    if len(pairs.gap) == 0:
-        return PointConstraints(pairs, np.zeros((0, 3, 3)), np.zeros((0, 3)))
-    w = pair_compliance(pairs, on.inverse_mass, on.rigid_inverse_mass, on.rigid_inverse_inertia)
-    points = PointConstraints(pairs, w, np.empty_like(pairs.gap))
-    update_bias(points, h, baumgarte, touch)
-    return points
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -55,6 +54,7 @@ Array = np.ndarray
 SWING_PER_SUBSTEP = (
     2.0  # [rad] that the fastest chain swings in a solve: beyond, loads pass on too slowly
 )
+SUBSTEP = ("free", "compliance", "solve", "correct")  # phases of a substep
 TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
 
 
@@ -124,12 +124,18 @@ class ParticleSystem:
         return self.finish(self.begin())
 
     def finish(self, now: PendingStep) -> StepReport:
-        """All that is left of a step."""
+        """The substeps that are left, and the report."""
+        tick, spent = now.clock.now, [0.0] * len(SUBSTEP)
+        last = tick()
         while now.left:
-            self.free(now)
-            self.sweep(now)
-            self.move(now)
-        return self._end(now)
+            for k, stage in enumerate((self.free, self.constrain, self.sweep, self.move)):
+                stage(now)
+                before, last = last, tick()
+                spent[k] += last - before
+        self._keep(now)
+        spent[-1] += tick() - last
+        now.clock.add(dict(zip(SUBSTEP, spent)))
+        return self._report(now)
 
     def begin(
         self,
@@ -156,16 +162,18 @@ class ParticleSystem:
         return PendingStep(clock, h, self.substeps, x, poses, contacts, pairs, points, p, acts)
 
     def free(self, now: PendingStep) -> None:
-        """Velocities of the bodies by themselves, rows, and the last impulses to start from."""
-        settings, h, stack = self.settings, now.h, self._constraints
-        done = self.substeps - now.left
+        """Velocities of the bodies by themselves."""
+        h, done = now.h, self.substeps - now.left
         for body in self.bodies:
             body.compute_free_velocity(h, self.gravity, self.time + done * h)
         for body, force in zip(self.bodies, now.outside):
             body.apply_impulse(h * force)
-        on = now.on = moving(self.soft, self.rigid, stack.pins, now.x, h)
-        now.clock.lap("free")
+        now.on = moving(self.soft, self.rigid, self._constraints.pins, now.x, h)
 
+    def constrain(self, now: PendingStep) -> None:
+        """Rows, and the last impulses to start from."""
+        settings, h, stack, on = self.settings, now.h, self._constraints, now.on
+        assert on is not None
         if now.rows is None:
             now.rows = stack.rows(
                 now.x, now.poses, on, now.pairs[0], now.pairs[1], h, settings.baumgarte
@@ -175,7 +183,6 @@ class ParticleSystem:
         if settings.mass_splitting:
             now.p.contacts[:] = 0.0
         finite = begin(now.rows, now.p, on, h, settings.warm_start)
-        now.clock.lap("compliance")
         if not finite:
             raise DivergedError(
                 f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
@@ -192,7 +199,6 @@ class ParticleSystem:
             settings.tolerance, settings.max_sweeps,
         )  # fmt: skip
         now.sweeps += self.last_sweep.sweeps
-        now.clock.lap("solve")
 
     def move(self, now: PendingStep) -> None:
         """Hand the velocities to the bodies, and go with them."""
@@ -206,23 +212,9 @@ class ParticleSystem:
             follow_rows(now.rows, now.on, now.h)
             pairs, poses = now.rows.contacts.pairs, now.poses
             slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, self._primitives)
-        now.clock.lap("correct")
 
-    def apply_impulses(self, now: PendingStep, impulses: Sequence[Array]) -> None:
-        """Add impulses (n_points, 3) [N s] from outside, on the points of each body."""
-        assert now.on is not None
-        nodes = np.concatenate([np.zeros((0, 3)), *impulses[: len(self.soft)]])
-        now.on.v[:] += now.on.inverse_mass[:, None] * nodes
-        for i, (body, impulse) in enumerate(zip(self.rigid, impulses[len(self.soft) :])):
-            now.on.rigid_v[i] += body.velocity_change(impulse)
-
-    def velocities(self, now: PendingStep) -> list[Array]:
-        """Of the nodes (n, 3) of each explicit body, then (6,) of each rigid one."""
-        assert now.on is not None
-        nodes = [now.on.v[a:b] for a, b in pairwise(self.first)]
-        return [*nodes, *now.on.rigid_v]
-
-    def _end(self, now: PendingStep) -> StepReport:
+    def _keep(self, now: PendingStep) -> None:
+        """What the next step starts from."""
         self._impulses, self._last_h = now.p, now.h
         self._warm_start = WarmStart.of(
             np.concatenate([c.key for c in now.contacts]),
@@ -232,8 +224,6 @@ class ParticleSystem:
         self.contacts, self._points = now.contacts, now.points
         self.steps += 1
         self.time = self.steps * self.h
-        now.clock.lap("correct")
-        return self._report(now.clock.phases, now.p, now.sweeps)
 
     def _substeps(self, stack: ParticleConstraints) -> int:
         """How many solves a step needs: what explicit bodies, taut chains and fast edges ask for.
@@ -241,7 +231,7 @@ class ParticleSystem:
         A chain of tension T swings across at about sqrt(4 T/m L).
         """
         settings = self.settings
-        needed = max((self.h / b.stable_step() for b in self.soft), default=0.0)
+        needed = max((self.h / b.stable_step for b in self.soft), default=0.0)
         if len(stack.distances.rest):
             v = np.concatenate([b.v for b in self.soft])
             needed = max(needed, self.h * edge_rotation_rate(v, stack.distances) / TURNED)
@@ -365,17 +355,18 @@ class ParticleSystem:
         self._last_h, self.steps = float(state["last_h"]), int(state["step"])
         self.time = self.steps * self.h
 
-    def _report(self, phases: dict[str, float], p: Impulses, sweeps: int) -> StepReport:
+    def _report(self, now: PendingStep) -> StepReport:
+        p = now.p
         pressed = int((p.contacts[:, 0] > 0.0).sum() + (p.rigid_contacts[:, 0] > 0.0).sum())
         change, asked = float(self.last_sweep.change[-1]), self.settings.tolerance
         gap = np.concatenate([c.gap for c in self.contacts])
         drives = {b.name: b.reaction(self.h) for b in self.soft if len(b.driven)}
         drives |= {b.name: b.reaction(self.h) for b in self.rigid if b.motion is not None}
         return StepReport(
-            step=self.steps, time=self.time, phases=phases,
+            step=self.steps, time=self.time, phases=now.clock.phases,
             rows=sum(q.size for q in p), contacts=len(gap), active_contacts=pressed,
-            residual=change, converged=asked == 0.0 or change <= asked, iterations=0, sweeps=sweeps,
-            max_penetration=max(0.0, -float(gap.min(initial=0.0))),
+            residual=change, converged=asked == 0.0 or change <= asked, iterations=0,
+            sweeps=now.sweeps, max_penetration=max(0.0, -float(gap.min(initial=0.0))),
             cavities=(), reactions=drives, momentum_residual=None, air_error=0.0, remeshed=False,
         )  # fmt: skip
 

@@ -194,15 +194,6 @@ class RigidBody(Body):
         if self.prescribed and total is not None:
             self._motion_impulse = self._motion_impulse - total
 
-    def velocity_change(self, impulse: Array) -> Array:
-        """(6,) what impulses (n_points, 3) [N s] on its points add to its velocity."""
-        return self._mobility() @ self.generalised_impulse(impulse)
-
-    def set_free_velocity(self, v: Array, impulse: Array) -> None:
-        """Free velocity <- what leads to v (6,) with `impulse`, as `apply_impulse` has it."""
-        self._free = v - self.velocity_change(impulse)
-        self.v, self.w = self._free[:3], self._free[3:]
-
     def apply_wrench(self, total: Array) -> None:
         """As `apply_impulse`, by the sum (6,) [N s, N m s] of all impulses about its centre."""
         if self.prescribed:
