@@ -36,7 +36,7 @@ def solve_block(
         regulated.solve_block(data, h, w, u, lam, out)
     elif kind == limited.KIND:
         limited.solve_block(data, h, w, u, lam, out)
-    else:
+    elif kind == held.KIND:
         held.solve_block(data, h, w, u, lam, out)
 
 
@@ -51,7 +51,7 @@ def project(kind: int, data: Array, lam: Array) -> None:
         regulated.project(data, lam)
     elif kind == limited.KIND:
         limited.project(data, lam)
-    else:
+    elif kind == held.KIND:
         held.project(data, lam)
 
 
@@ -69,7 +69,9 @@ def natural_map(
         return regulated.natural_map(data, h, w, u, lam, phi, d_lam, d_u)
     if kind == limited.KIND:
         return limited.natural_map(data, h, w, u, lam, phi, d_lam, d_u)
-    return held.natural_map(data, h, w, u, lam, phi, d_lam, d_u)
+    if kind == held.KIND:
+        return held.natural_map(data, h, w, u, lam, phi, d_lam, d_u)
+    return False
 
 
 @njit(cache=True, error_model="numpy")
@@ -83,4 +85,6 @@ def error(kind: int, data: Array, h: float, w: Array, u: Array, lam: Array, phi:
         return regulated.error(data, h, w, u, lam, phi)
     if kind == limited.KIND:
         return limited.error(data, h, w, u, lam, phi)
-    return held.error(data, h, w, u, lam, phi)
+    if kind == held.KIND:
+        return held.error(data, h, w, u, lam, phi)
+    return np.inf  # no such law: never converges
