@@ -252,10 +252,10 @@ class SoftBody(Body):
             )  # fmt: skip
         place = np.zeros(self.n_points, np.int32)
         place[self._vertices.order[ranks]] = np.arange(len(ranks))
-        extra_column = np.full(len(rows), -1, np.int32)
+        extra_column = np.full(len(count), -1, np.int32)
         extra_column[dense] = 3 * len(ranks) + np.arange(len(dense))
         b_rows = sparse_rows(rows.start, rows.point, rows.vector, place, extra_column)
-        return [(np.arange(len(rows)), ReducedCompliance(*b_rows, by_vertex))]
+        return [(np.arange(len(count)), ReducedCompliance(*b_rows, by_vertex))]
 
     def apply_impulse(self, impulse: Array) -> Array:
         b = self.collision

@@ -83,17 +83,16 @@ class ConstraintSolver:
             if any(s.activate(v) for s in sets):
                 self.clock.lap("correct")
                 continue
-            rates = layout.jacobian.times(v)
             self.clock.lap("correct")
             iterations += 1
             if self._relinearise(bodies, h * force) > COUPLED and iterations < MAX_ITERATIONS:
                 free = self._apply(bodies, h * applied)
                 continue
+            rates = layout.jacobian.times(v)
             if sets:
-                x, v = map(self.points.gather, zip(*(body.points_after(h) for body in bodies)))
-                after = x, v
+                after = self._points_after(bodies, h)
                 self.clock.lap("correct")
-                if self._recheck(sets, x, v) and retries < MAX_RETRIES:
+                if self._recheck(sets, *after) and retries < MAX_RETRIES:
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
                     continue
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
@@ -103,6 +102,11 @@ class ConstraintSolver:
         """(N, 3) velocities of all points under the impulses."""
         pairs = zip(bodies, self.points.of_body)
         return self.points.gather([body.apply_impulse(impulse[own]) for body, own in pairs])
+
+    def _points_after(self, bodies: Sequence[Body], h: float) -> tuple[Array, Array]:
+        """(N, 3) candidate positions and velocities of all points."""
+        x, v = zip(*(body.points_after(h) for body in bodies))
+        return self.points.gather(x), self.points.gather(v)
 
     def _relinearise(self, bodies: Sequence[Body], impulse: Array) -> float:
         changes = [
@@ -132,7 +136,7 @@ class ConstraintSolver:
                 index, rows = layout.jacobian.select(local)
                 if len(index):
                     parts += [(index[at], part) for at, part in body.compliance(rows)]
-        reduced, eliminated, solved = join(parts, len(u), now.h), None, layout.solved
+        reduced, eliminated, solved = join(parts, len(u), now.h), None, len(layout.compliance)
         if solved < len(u):
             try:
                 eliminated = eliminate(reduced, u, solved)

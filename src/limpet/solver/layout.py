@@ -27,11 +27,6 @@ class RowLayout:
     start: Array  # (b + 1,) int32
     data: Array  # (b, DATA)
 
-    @property
-    def solved(self) -> int:
-        """Rows that laws are solved for."""
-        return len(self.compliance)
-
     @staticmethod
     def stack(sets: Sequence[ConstraintSet]) -> RowLayout:
         found = {s.name: s.rows() for s in sets}

@@ -213,6 +213,13 @@ class LowRankSystem:
         p, u = self.problem, self.velocities(lam)
         return Linearised(*linearise_laws(self.blocks, p.kind, p.start, p.data, p.h, lam, u))
 
+    def iterate(self, lam: Array, enough: float) -> tuple[float, Array]:
+        """The residual at lambda, and lambda after a full step if the residual is not `enough`."""
+        at = self.linearise(lam)
+        if at.residual <= enough or not np.isfinite(at.residual):
+            return at.residual, lam
+        return at.residual, lam + self.step(at)
+
     def step(self, at: Linearised) -> Array:
         p = self.problem
         return _step(*self._b, self._s, self._own, p.start, at.phi, at.d_lam, at.d_u, at.active)

@@ -66,14 +66,14 @@ def _newton(
     """
     best, best_residual = lam, np.inf
     for count in range(max_steps + 1):
-        at = system.linearise(lam)
-        if at.residual < best_residual:
-            best, best_residual = lam, at.residual
         enough = tolerance if count else AT_REST * tolerance
-        if at.residual <= enough or count == max_steps or not np.isfinite(at.residual):
+        residual, after = system.iterate(lam, np.inf if count == max_steps else enough)
+        if residual < best_residual:
+            best, best_residual = lam, residual
+        if after is lam:
             break
-        lam = lam + system.step(at)
-    return _Path(lam, at.residual, count, best, best_residual)
+        lam = after
+    return _Path(lam, residual, count, best, best_residual)
 
 
 def _system(problem: Problem) -> DenseSystem | LowRankSystem:
