@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from numba import njit
 
@@ -63,8 +65,43 @@ def _step(w, start, phi, d_lam, d_u, active):
     return step
 
 
-class DenseSystem:
-    """u = free + (W + factor diag(give)) lambda."""
+class NewtonSystem(ABC):
+    """u = free + (W + factor diag(regularisation)) lambda, in some form of W."""
+
+    problem: Problem
+    blocks: Array  # (b, 3, 3) diagonal blocks of the matrix
+
+    @abstractmethod
+    def regularise(self, factor: float) -> None:
+        """Set the factor."""
+
+    @abstractmethod
+    def velocities(self, lam: Array) -> Array:
+        """u (s,)"""
+
+    @abstractmethod
+    def step(self, at: Linearised) -> Array:
+        """The full Newton step from the linearised laws."""
+
+    @abstractmethod
+    def sweep(self, lam: Array, count: int) -> Array:
+        """lambda after `count` sweeps."""
+
+    def linearise(self, lam: Array) -> Linearised:
+        """All laws at lambda and its velocities."""
+        p, u = self.problem, self.velocities(lam)
+        return Linearised(*linearise_laws(self.blocks, p.kind, p.start, p.data, p.h, lam, u))
+
+    def iterate(self, lam: Array, enough: float) -> tuple[float, Array]:
+        """The residual at lambda, and lambda after a full step if the residual is not `enough`."""
+        at = self.linearise(lam)
+        if at.residual <= enough or not np.isfinite(at.residual):
+            return at.residual, lam
+        return at.residual, lam + self.step(at)
+
+
+class DenseSystem(NewtonSystem):
+    """W as a dense matrix."""
 
     def __init__(self, problem: Problem, w: Array) -> None:
         self.problem, self._w = problem, w.copy()
@@ -80,23 +117,10 @@ class DenseSystem:
         add_columns(self._w, lam, u)
         return u
 
-    def linearise(self, lam: Array) -> Linearised:
-        """All laws at lambda and its velocities."""
-        p, u = self.problem, self.velocities(lam)
-        return Linearised(*linearise_laws(self.blocks, p.kind, p.start, p.data, p.h, lam, u))
-
-    def iterate(self, lam: Array, enough: float) -> tuple[float, Array]:
-        """The residual at lambda, and lambda after a full step if the residual is not `enough`."""
-        at = self.linearise(lam)
-        if at.residual <= enough or not np.isfinite(at.residual):
-            return at.residual, lam
-        return at.residual, lam + self.step(at)
-
     def step(self, at: Linearised) -> Array:
         return _step(self._w, self.problem.start, at.phi, at.d_lam, at.d_u, at.active)
 
     def sweep(self, lam: Array, count: int) -> Array:
-        """lambda after `count` sweeps."""
         p, out = self.problem, lam.copy()
         sweep(self._w, p.kind, p.start, p.data, p.h, out, self.velocities(lam), count)
         return out

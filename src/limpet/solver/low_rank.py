@@ -15,8 +15,9 @@ import numpy as np
 from numba import njit
 
 from limpet.linalg.reduced_compliance import half_product
+from limpet.solver.dense import NewtonSystem
 from limpet.solver.laws import solve_block
-from limpet.solver.linearised import Linearised, linearise_laws
+from limpet.solver.linearised import Linearised
 from limpet.solver.problem import FactoredDelassus, Problem
 
 Array = np.ndarray
@@ -180,8 +181,8 @@ def _sweep(first, column, value, half, own, blocks, free, kind, start, data, h, 
                         y[i] += change * line[i]
 
 
-class LowRankSystem:
-    """u = free + (W + factor diag(give)) lambda."""
+class LowRankSystem(NewtonSystem):
+    """W = B S B^T + diag(own), never written out."""
 
     def __init__(self, problem: Problem, w: FactoredDelassus) -> None:
         self.problem, self._w = problem, w
@@ -208,24 +209,11 @@ class LowRankSystem:
         """S B^T lambda"""
         return self._s @ _transpose_times(*self._b, lam, len(self._s))
 
-    def linearise(self, lam: Array) -> Linearised:
-        """All laws at lambda and its velocities."""
-        p, u = self.problem, self.velocities(lam)
-        return Linearised(*linearise_laws(self.blocks, p.kind, p.start, p.data, p.h, lam, u))
-
-    def iterate(self, lam: Array, enough: float) -> tuple[float, Array]:
-        """The residual at lambda, and lambda after a full step if the residual is not `enough`."""
-        at = self.linearise(lam)
-        if at.residual <= enough or not np.isfinite(at.residual):
-            return at.residual, lam
-        return at.residual, lam + self.step(at)
-
     def step(self, at: Linearised) -> Array:
         p = self.problem
         return _step(*self._b, self._s, self._own, p.start, at.phi, at.d_lam, at.d_u, at.active)
 
     def sweep(self, lam: Array, count: int) -> Array:
-        """lambda after `count` sweeps."""
         p, out = self.problem, lam.copy()
         if self._half is None:
             self._half = half_product(*self._b, self._s)

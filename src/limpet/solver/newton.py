@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.solver.dense import DenseSystem
+from limpet.solver.dense import DenseSystem, NewtonSystem
 from limpet.solver.gauss_seidel import Solution
 from limpet.solver.low_rank import LowRankSystem
 from limpet.solver.problem import FactoredDelassus, Problem
@@ -56,9 +56,7 @@ class _Path:
     best_residual: float
 
 
-def _newton(
-    system: DenseSystem | LowRankSystem, lam: Array, tolerance: float, max_steps: int
-) -> _Path:
+def _newton(system: NewtonSystem, lam: Array, tolerance: float, max_steps: int) -> _Path:
     """Full steps from lam, until the tolerance is met.
 
     A guess that just meets it would err the same way in every step; one step of Newton's makes it
@@ -76,13 +74,13 @@ def _newton(
     return _Path(lam, residual, count, best, best_residual)
 
 
-def _system(problem: Problem) -> DenseSystem | LowRankSystem:
+def _system(problem: Problem) -> NewtonSystem:
     w = problem.w
     return LowRankSystem(problem, w) if isinstance(w, FactoredDelassus) else DenseSystem(problem, w)
 
 
 def _continuation(
-    system: DenseSystem | LowRankSystem, lam: Array, first_factor: float, s: NewtonSettings
+    system: NewtonSystem, lam: Array, first_factor: float, s: NewtonSettings
 ) -> _Path:
     """Newton with the rows softened, and with less and less of that down to none.
 
