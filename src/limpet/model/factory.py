@@ -200,13 +200,13 @@ def _may_touch(
         return table.by_points(one, other)
     if not any(known):
         return False
-    host, guest = (a, b) if known[0] else (b, a)
+    host, particle = (a, b) if known[0] else (b, a)
     if not world.specs[members[host].name].collides or table.excluded(one, other):
         return False
-    if not (members[host].movable or members[guest].movable):
+    if not (members[host].movable or members[particle].movable):
         return False
     assert particles is not None
-    name = members[guest].name
+    name = members[particle].name
     if not world.particles.collides(name):
         return False
     if len(particles.surfaces[name].edges) == 0:

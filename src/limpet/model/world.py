@@ -282,7 +282,7 @@ class World:
     def add_probe(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
 
-        Of a rigid or swept body it is the centre of mass. With a region comes the volume of its
+        Of a rigid or particle body it is the centre of mass. With a region comes the volume of its
         body, as a share of that at rest: body_volume.
         """
         if isinstance(target, (RigidSpec, ParticleBody, RigidBody)):

@@ -1,4 +1,4 @@
-"""A cup lifts what is swept: a block of gel, bare or in the skin of a bag."""
+"""A cup lifts a particle body: a block of gel, bare or in the skin of a bag."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class GelParameters(LiftParameters):
     expect="the jelly gives way, fills the cup, leaves the table and hangs by its weight",
 )
 def cup_lifts_jelly(p: GelParameters) -> World:
-    """The cup is solved with its air and contacts, the jelly is swept; they share every step."""
+    """The cup is solved with its air and contacts, the jelly by sweeps; they share every step."""
     return _gel_under_cup(p, skin=False)
 
 

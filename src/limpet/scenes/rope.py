@@ -24,8 +24,8 @@ from limpet.shapes.boxes import box
 from limpet.shapes.objects import wheel as wheel_shape
 from limpet.units import Length, Mass, Positive, Time
 
-# Solves of 1 ms: at 2 ms the calming of taut threads acts where the rope bends over the wheel, and
-# takes 3 % of its speed.
+# Solves of 1 ms: at 2 ms the tension limit of taut chains acts where the rope bends over the wheel,
+# and takes 3 % of its speed.
 PLAN = ParticleSolverSettings(sweeps=20, substeps=20, max_substeps=20)
 THICKNESS = 3e-3  # [m] kept from the wheel: more than a chord of the rope dips
 SEGMENTS = 24  # C: 50 nodes, 48 faces, 121 inextensibility and 47 bending constraints
