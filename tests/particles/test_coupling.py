@@ -36,7 +36,7 @@ def on_a_table(world, top=-0.03):
 
 
 @pytest.mark.parametrize("kind", ["particles", "rigid"])
-def test_a_block_on_a_guest_stands_and_passes_its_weight_on(kind):
+def test_a_block_on_a_particle_body_stands_and_passes_its_weight_on(kind):
     world = lp.World()
     world.particles.settings = ParticleSolverSettings(sweeps=4)
     on_a_table(world)
@@ -50,14 +50,14 @@ def test_a_block_on_a_guest_stands_and_passes_its_weight_on(kind):
     )
     sim = lp.Simulation(world, h=0.005)
     reports = list(sim.run(1.5))
-    block, guest = sim.bodies[0], next(b for b in sim.bodies if b.name == "gel")
+    block, under = sim.bodies[0], next(b for b in sim.bodies if b.name == "gel")
     assert np.abs(block.v).max() < 1e-3
-    # what the guest bears, and what the table bears under it
+    # the load on the particle body, and on the table under it
     particles = sim.model.particles
-    first = next(i for i, b in enumerate(particles.members) if b is guest)
+    first = next(i for i, b in enumerate(particles.members) if b is under)
     start = sum(b.n_points for b in particles.members[:first])
-    borne = particles._others[start : start + guest.n_points, 2].sum()
-    assert borne == pytest.approx(-0.05 * GRAVITY, rel=0.01)
+    load = particles._others[start : start + under.n_points, 2].sum()
+    assert load == pytest.approx(-0.05 * GRAVITY, rel=0.01)
     p, contacts = particles.system._impulses, particles.system.contacts
     on_table = (p.contacts if kind == "particles" else p.rigid_contacts)[:, 0].sum() / sim.h
     assert sum(map(len, contacts)) > 0
@@ -75,15 +75,15 @@ def test_momentum_is_kept_between_the_two_solvers(monkeypatch, turns):
         lp.shapes.box(0.02, 0.02, 0.02), 0.05, name="block", position=(0.004, 0.002, 0.022)
     )
     sim = lp.Simulation(world, h=0.002)
-    block, swept = sim.bodies[0], sim.bodies[1]
+    block, body = sim.bodies[0], sim.bodies[1]
     block.v = np.array([0.05, 0.0, -0.5])
 
-    before, met = block.momentum() + swept.momentum(), 0
+    before, met = block.momentum() + body.momentum(), 0
     for report in sim.run(0.06):
         met += report.active_contacts
     assert met > 20
-    assert swept.momentum()[2] < -0.005  # it was hit
-    assert block.momentum() + swept.momentum() == pytest.approx(before, abs=1e-14)
+    assert body.momentum()[2] < -0.005  # it was hit
+    assert block.momentum() + body.momentum() == pytest.approx(before, abs=1e-14)
 
 
 def test_the_turns_come_to_one_answer(monkeypatch):
@@ -111,7 +111,7 @@ def test_the_turns_come_to_one_answer(monkeypatch):
     assert off[1] < 5e-5
 
 
-def test_guests_alone_step_as_their_engine_does():
+def test_particle_bodies_alone_step_as_their_system_does():
     engine = cloth_system(8)
     world = lp.World()
     world.particles.settings = SOLVER_SETTINGS
@@ -123,7 +123,7 @@ def test_guests_alone_step_as_their_engine_does():
     assert sim.model.particles.system.substeps == engine.substeps > 1
 
 
-def test_a_run_of_swept_bodies_alone_is_recorded(tmp_path):
+def test_a_run_of_particle_bodies_alone_is_recorded(tmp_path):
     scene = load("cloth", {"divisions": 6, "duration": "0.2 s"})
     summary = record_run(scene, scene.simulation(), tmp_path / "run")
     assert summary.steps == 10
@@ -157,7 +157,7 @@ def test_friction_of_a_pair_is_that_of_the_world(mu):
         world.set_friction(body, table, -1.0)
 
 
-def test_a_pull_on_a_guest_is_momentum():
+def test_a_force_on_a_particle_body_is_momentum():
     world = lp.World(gravity=(0.0, 0.0, 0.0))
     world.particles.add(gel())
     sim = lp.Simulation(world, h=0.005)

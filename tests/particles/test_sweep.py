@@ -194,7 +194,7 @@ def momenta(x, poses, on):
 @pytest.mark.parametrize("seed", range(5))
 def test_all_rows_together_keep_momentum_and_angular_momentum(seed):
     x, poses, on, stack, rigid, soft = world(seed, gap=0.05)
-    assert np.abs(soft.turn).max() > 1e-3  # the lines between faces are as long as to matter
+    assert np.abs(soft.tilt).max() > 1e-3  # the lines between faces are as long as to matter
     before = momenta(x, poses, on)
     rows = stack.rows(x, poses, on, rigid, soft, 0.01, 0.1)
     p, energy = zeros(stack, rigid, soft), 0.0
@@ -276,11 +276,11 @@ def test_threads_are_simple_chains_of_all_edges():
             np.testing.assert_array_equal(chain[1:, 0], chain[:-1, 1])
             assert len(set(chain.ravel().tolist())) == b - a + 1
     _, _, start = chains(mesh.points, grid_edges(mesh, (5, 3)))
-    assert len(start) - 1 == 6 + 4  # every row and column of the weave is one thread
+    assert len(start) - 1 == 6 + 4  # every row and column of the weave is one chain
 
 
 def chain(n=6, seed=3):
-    """A crooked thread of n edges: rows, positions and velocities."""
+    """A crooked chain of n edges: rows, positions and velocities."""
     rng = np.random.default_rng(seed)
     x = np.cumsum(rng.uniform(0.1, 0.3, size=(n + 1, 3)), axis=0)
     nodes = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).astype(np.int32)

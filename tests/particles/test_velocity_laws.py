@@ -13,7 +13,7 @@ from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_matrix
 from limpet.particles import held, limited
 from limpet.particles.anchors import anchor_pairs, anchors_at
-from limpet.particles.bending import BendingModel, fold_and_gradient, rest_sizes, wrap_angle
+from limpet.particles.bending import BendingModel, bending_and_gradient, rest_sizes, wrap_angle
 from limpet.particles.distances import Distances, ForceSide, bounds, length_rate
 from limpet.particles.point_pairs import CollisionSurfaces, contact_pairs, pair_compliance
 from limpet.particles.rows import distance_rows
@@ -58,11 +58,11 @@ def test_fold(seed, fold):
     x = x + 0.3 * rng.normal(size=(4, 3))
     nodes, g = np.arange(4), np.empty((4, 3))
     size = float(rest_sizes(x, nodes[None])[0])
-    value = fold_and_gradient(x, nodes, int(fold), size, g)
+    value = bending_and_gradient(x, nodes, int(fold), size, g)
     scratch = np.empty((4, 3))
 
     def off(y):
-        change = fold_and_gradient(y, nodes, int(fold), size, scratch) - value
+        change = bending_and_gradient(y, nodes, int(fold), size, scratch) - value
         return wrap_angle(change) if fold == BendingModel.ANGLE else change
 
     scale = max(1.0, np.abs(g).max())
@@ -74,12 +74,12 @@ def test_fold(seed, fold):
 def test_a_flat_fold_is_felt_by_the_angle_alone():
     x = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.8, 0], [0.5, -0.8, 0.0]])
     g = np.empty((4, 3))
-    assert fold_and_gradient(x, np.arange(4), int(BendingModel.ANGLE), 1.0, g) == 0.0
+    assert bending_and_gradient(x, np.arange(4), int(BendingModel.ANGLE), 1.0, g) == 0.0
     assert abs(g[2, 2]) == pytest.approx(1.0 / 0.8)
-    fold_and_gradient(x, np.arange(4), int(BendingModel.DOT), 1.0, g)
+    bending_and_gradient(x, np.arange(4), int(BendingModel.DOT), 1.0, g)
     assert g[2, 2] == 0.0
     x[2, 2] = 0.8 * np.tan(0.5)  # the left side goes up
-    assert fold_and_gradient(x, np.arange(4), int(BendingModel.ANGLE), 1.0, g) == pytest.approx(
+    assert bending_and_gradient(x, np.arange(4), int(BendingModel.ANGLE), 1.0, g) == pytest.approx(
         -0.5
     )
 

@@ -8,7 +8,7 @@ from numba import njit
 from limpet.geometry.distance import Vec, add, closest_on_triangle, cross, dot, offset, scale, sub
 
 BISECTIONS = 40
-SAMPLES = 8  # pieces of a step that are looked at for a change of sides
+SAMPLES = 8  # parts of a step that are searched for a change of sides
 EDGE = 1e-6  # [m] beside the triangle still counts, for rounding
 
 

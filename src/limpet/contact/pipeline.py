@@ -93,12 +93,12 @@ class CollisionPipeline:
             return at.x[at.start[i] : at.start[i + 1]]
 
         closed = sorted({i for pair in surfaces for i in pair})
-        met = sorted({i for a, b, _ in meshes for i in (a, b) if bodies[i].shape is None})
+        sheets = sorted({i for a, b, _ in meshes for i in (a, b) if bodies[i].shape is None})
         return CollisionPipeline(
             bodies, continuous, surfaces, meshes,
             _primitive_pairs(bodies, primitives) if primitives else None,
             np.array(closed, np.int32), [_collider(bodies[i], x(i)) for i in closed],
-            {i: sheet_of(bodies[i].triangles, x(i)) for i in met},
+            {i: sheet_of(bodies[i].triangles, x(i)) for i in sheets},
         )  # fmt: skip
 
     def find(self, at: Kinematics, h: float, margin: float) -> Contacts:

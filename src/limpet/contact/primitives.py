@@ -1,4 +1,4 @@
-"""Rigid shapes in primitive, and vertices against them: ball, half space, cylinder."""
+"""Primitives (ball, half space, cylinder, block), and vertices against them."""
 
 from __future__ import annotations
 
@@ -211,9 +211,9 @@ def vertices_near(
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Vertices (n, 3) at x, moving with v, that come within `margin` [m] of the shape within h.
 
-    centre (3,), turn (3, 3) and motion (6,) of the shape; thickness [m] of what the vertices carry
-    is taken off the gaps; `reach` [m]: how far any may be drawn in by others besides its own
-    velocity. Returns vertex, gap, normal and point of each.
+    centre (3,), rotation (3, 3) and motion (6,) of the shape; `thickness` [m] round the
+    vertices is taken off the gaps; `reach` [m]: how far others may pull any of them, besides its
+    own velocity. Returns vertex, gap, normal and point of each.
     """
-    form = shape.kind, shape.size, shape.axis
-    return _near(x, v, *form, centre, rotation, motion, thickness, margin, h, reach)
+    of = shape.kind, shape.size, shape.axis
+    return _near(x, v, *of, centre, rotation, motion, thickness, margin, h, reach)

@@ -1,7 +1,7 @@
 """Sheets against themselves, each other and closed surfaces: vertices on faces, edges on edges.
 
 A sheet has two sides and a thickness all round its triangles; what comes near from a side stays on
-that side. Boxes cover the way of a step, so that what is fast is seen before it arrives; with
+that side. Boxes cover the way of a step, so that fast vertices are found before they arrive; with
 `continuous` what would pass within the step, by time of impact, makes a contact as well.
 """
 
@@ -31,13 +31,13 @@ from limpet.geometry.distance import (
 
 Array = np.ndarray
 
-TOUCHING = 1e-9  # [m] below that the line between two points has no direction
+COINCIDENT = 1e-9  # [m] below that the line between two points has no direction
 STILL = (0.0, 0.0, 0.0)
 INSIDE = 1e-3  # of an edge's length from its ends: nearer, its vertices make the contact
 
 
 class Sheet(NamedTuple):
-    """A triangle mesh, open or closed, made ready; its tree's boxes follow the last step seen."""
+    """A triangle mesh, open or closed, made ready; its tree's boxes follow the last step."""
 
     triangles: Array  # (m, 3) int32
     edges: Array  # (e, 2) int32
@@ -189,7 +189,7 @@ def vertices_on_faces(
             r = offset(p, pa, pb, pc, e, f, g)
             distance = np.sqrt(dot(r, r))
             side = cross(sub(pb, pa), sub(pc, pa))
-            n = scale(1.0 / distance, r) if distance > TOUCHING else unit(side)
+            n = scale(1.0 / distance, r) if distance > COINCIDENT else unit(side)
             # which of them is inside of the closed one
             if (outside == 1 and dot(n, facing) > 0.0) or (outside == 2 and dot(n, side) < 0.0):
                 n, distance = scale(-1.0, n), -distance
@@ -238,7 +238,7 @@ def edges_on_edges(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Edges of `one` and `two`: index (k, 4) ends, value (k, 6) s, t, gap, normal from two to one.
 
-    outside 2: `two` is closed, and its edges are met from outside.
+    outside 2: `two` is closed, and contacts of its edges are from outside.
     """
     index, value = np.empty((64, 4), np.int32), np.empty((64, 6))
     stack, near = np.empty(DEPTH, np.int32), np.empty(len(two.triangles), np.int32)
@@ -268,7 +268,7 @@ def edges_on_edges(
                     continue  # a vertex is nearer
                 r = sub(add(sub(p, pa), scale(s, sub(q, p))), scale(t, sub(pb, pa)))
                 distance = np.sqrt(dot(r, r))
-                if distance <= TOUCHING:
+                if distance <= COINCIDENT:
                     continue
                 n = scale(1.0 / distance, r)
                 if outside == 2:

@@ -26,7 +26,8 @@ def anchors_at(
 ) -> Anchors:
     """Points (k, 3) [m] held where they are now, on body `target` or (-1) in the world.
 
-    own: the rigid body that they belong to, -1 if they are nodes. centre (b, 3), turn (b, 3, 3).
+    own: the rigid body that they belong to, -1 if they are nodes. Poses of
+    the rigid bodies: centre (b, 3), rotation (b, 3, 3).
     """
     k = len(place)
     local = np.empty((k, 2, 3))

@@ -1,11 +1,11 @@
-"""Two triangles about an edge that keep their fold, by one of two constraint functions.
+"""Bending of two triangles about their common edge, by one of two constraint functions.
 
 Nodes i, j of the edge, L and R opposite to it. DOT is C's (eq 33), (x_L - x_C).(x_R - x_C) with x_C
 the middle of the edge; here over a length of the rest shape, so that it is metres and its
-multiplier newtons. It changes with the square of the fold: flat, it does not feel a fold at all,
-and resists stretch across the edge instead. ANGLE is the fold itself [rad], its multiplier a
-moment [N m]: it feels a fold from flat on, and which way it goes, so no reversed state is taken
-for the right one.
+multiplier newtons. It changes with the square of the angle: about the flat state it does not
+resist bending, only stretch across the edge. ANGLE is the dihedral angle itself [rad], its
+multiplier a moment [N m]: it resists bending from the flat state on, and its sign is known, so a
+reversed state is not taken for the right one.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Array = np.ndarray
 
 
 class BendingModel(IntEnum):
-    """Which function of the fold is kept."""
+    """Which function of the two triangles keeps its value."""
 
     ANGLE = 0
     DOT = 1
 
 
 class Bends(NamedTuple):
-    """k folds; infinitely stiff up to a largest moment, or implicit springs in the solve."""
+    """k hinges; infinitely stiff up to a largest moment, or implicit springs in the solve."""
 
     nodes: Array  # (k, 4) int32: i, j, L, R
-    fold: Array  # (k,) int8
+    model: Array  # (k,) int8, a BendingModel
     size: Array  # (k,) [m] of the rest shape, that DOT is divided by
     rest: Array  # (k,) value at rest
     lower: Array  # (k,) [N m] or [N] lambda-
@@ -42,10 +42,10 @@ class Bends(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def fold_and_gradient(x: Array, nodes: Array, fold: int, size: float, g: Array) -> float:
+def bending_and_gradient(x: Array, nodes: Array, model: int, size: float, g: Array) -> float:
     """The value, and its gradient g (4, 3) by the nodes i, j, L, R."""
     xi, xj, xl, xr = point(x, nodes[0]), point(x, nodes[1]), point(x, nodes[2]), point(x, nodes[3])
-    if fold == BendingModel.DOT.value:
+    if model == BendingModel.DOT.value:
         middle = scale(0.5, add(xi, xj))
         a, b = sub(xl, middle), sub(xr, middle)
         s = 1.0 / size
@@ -72,12 +72,12 @@ def fold_and_gradient(x: Array, nodes: Array, fold: int, size: float, g: Array) 
 
 
 @njit(cache=True, error_model="numpy")
-def bending_angles(x: Array, nodes: Array, fold: Array, size: Array) -> tuple[Array, Array]:
+def bending_angles(x: Array, nodes: Array, model: Array, size: Array) -> tuple[Array, Array]:
     """Values (k,) and gradients (k, 4, 3) of all."""
     k = len(nodes)
     value, gradient = np.empty(k), np.empty((k, 4, 3))
     for c in range(k):
-        value[c] = fold_and_gradient(x, nodes[c], fold[c], size[c], gradient[c])
+        value[c] = bending_and_gradient(x, nodes[c], model[c], size[c], gradient[c])
     return value, gradient
 
 
@@ -91,7 +91,7 @@ def rest_sizes(x: Array, nodes: Array) -> Array:
 
 @njit(cache=True)
 def wrap_angle(value: float) -> float:
-    """A difference of angles [rad], as a turn of at most half a circle."""
+    """A difference of angles [rad], between -pi and pi."""
     if value > np.pi:
         return value - 2.0 * np.pi
     if value < -np.pi:

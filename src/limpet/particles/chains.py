@@ -31,9 +31,9 @@ def chains(points: Array, edges: Array) -> tuple[Array, Array, Array]:
     for node in range(n):
         here = by_node[first[node] : first[node + 1]]
         if len(here) > 1:
-            turn = away[here] @ away[here].T
-            best = turn.argmin(axis=1)
-            good = turn[np.arange(len(here)), best] < straight[here]
+            cosine = away[here] @ away[here].T
+            best = cosine.argmin(axis=1)
+            good = cosine[np.arange(len(here)), best] < straight[here]
             choice[here[good]] = here[best[good]]
     mutual = (choice >= 0) & (choice[choice] == np.arange(2 * e))
     after = np.where(mutual, choice, -1)

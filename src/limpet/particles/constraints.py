@@ -102,7 +102,7 @@ class ParticleConstraints:
         self, x: Array, poses: RigidPoses, on: Velocities, rigid_pairs: PointPairs,
         pairs: PointPairs, h: float, baumgarte: float,
     ) -> ConstraintRows:  # fmt: skip
-        """All rows at node positions x (n, 3), with the touches' pairs."""
+        """All rows at node positions x (n, 3), with the pairs of the contacts."""
         rigid_held, held = (
             anchor_pairs(a, x, poses.centre, poses.rotation) if len(a.node) else NO_PAIRS
             for a in (self.rigid_held, self.held)
@@ -120,7 +120,7 @@ class ParticleConstraints:
         self, rows: ConstraintRows, x: Array, poses: RigidPoses, on: Velocities, h: float,
         baumgarte: float,
     ) -> ConstraintRows:  # fmt: skip
-        """The rows after a part of a step: lengths anew, touches and folds followed."""
+        """The rows after a part of a step: distances anew, contacts and bending updated."""
         for points in (rows.rigid_contacts, rows.contacts):
             if len(points.bias):
                 update_bias(points, h, baumgarte, True)
@@ -134,11 +134,11 @@ class ParticleConstraints:
         write_distances(rows.distances, x, self.distances, on.inverse_mass, h, baumgarte)
         return rows._replace(rigid_held=rigid_held, held=held)
 
-    def zeros(self, rigid_touches: int, touches: int) -> Impulses:
+    def zeros(self, rigid_contacts: int, contacts: int) -> Impulses:
         return Impulses(
-            np.zeros((len(self.rigid_held.node), 3)), np.zeros((rigid_touches, 3)),
+            np.zeros((len(self.rigid_held.node), 3)), np.zeros((rigid_contacts, 3)),
             np.zeros(len(self.distances.rest)), np.zeros(len(self.bends.rest)),
-            np.zeros((len(self.held.node), 3)), np.zeros((touches, 3)),
+            np.zeros((len(self.held.node), 3)), np.zeros((contacts, 3)),
         )  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def _point_rows(
 
 
 def follow_rows(rows: ConstraintRows, on: Velocities, h: float) -> None:
-    """Touches and folds after h with the velocities `on`, in place."""
+    """Contacts and bending after h with the velocities `on`, in place."""
     for points in (rows.rigid_contacts, rows.contacts):
         if len(points.bias):
             follow(points, on, h)

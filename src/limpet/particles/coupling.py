@@ -1,11 +1,11 @@
 """The particle system as one body of the step: staggered coupling of two solvers.
 
-What holds particles together is solved by sweeps (C), all else with the Delassus operator (P), in
-turns: the constraint sets as if the impulses inside the particle system did not change, the sweeps
-as if the forces of the sets did not. Exact in every iteration: both act on the same velocities, a
-particle answers an impulse by its mass in both, and momentum is conserved. Iterated: the impulses
-inside. The turns are block Gauss-Seidel over two blocks, so each brings the whole nearer to its
-solution and none adds energy. That holds within one solve, therefore coupled particles take no
+Constraints inside the particle system are solved by sweeps (C), all others with the Delassus
+operator (P), alternately: the constraint sets as if the impulses inside the particle system did not
+change, the sweeps as if the forces of the sets did not. Exact in every iteration: both act on the
+same velocities with the same masses, and momentum is conserved. Iterated: the impulses inside. The
+iterations are block Gauss-Seidel over two blocks, so each comes nearer to the solution of the whole
+and none adds energy. That holds within one solve, therefore coupled particles take no
 substeps; a particle system alone in its world takes as many as it needs.
 """
 
@@ -52,7 +52,7 @@ class CoupledParticles(Body):
         # (n_points,) int32 numbers among the nodes (None) or the points of a rigid body; or -1
         self._local: list[tuple[Array, RigidBody | None]] = [(self._numbers(self._nodes), None)]
         self._local += [(self._numbers(own), b) for b, own in self._rigid if b.movable]
-        self._arms: list[Array] = []  # (n, 3) [m] from the centres of the rigid bodies, at x
+        self._arms = [b.arms() for b in system.rigid]  # (n, 3) [m] from their centres, at x
         self._mobility = np.zeros((0, 1))  # (n, 1) [1/kg] of the nodes
         # without impulses of the sets: velocities of the nodes (n, 3), of the rigid bodies (b, 6)
         self._free, self._rigid_free = np.zeros((0, 3)), np.zeros((0, 6))
@@ -76,7 +76,8 @@ class CoupledParticles(Body):
         return np.concatenate([*(b.x for b in self.system.soft), *rigid])
 
     def velocities(self) -> Array:
-        rigid = [b.velocities() for b in self.system.rigid]
+        pairs = zip(self.system.rigid, self._arms)
+        rigid = [point_velocities(b.v, b.w, arms) for b, arms in pairs]
         return np.concatenate([*(b.v for b in self.system.soft), *rigid])
 
     def points_after(self, h: float) -> tuple[Array, Array]:
@@ -99,7 +100,6 @@ class CoupledParticles(Body):
         self._clock.lap("free")
         system.constrain(now)
         self._clock.lap("compliance")
-        self._arms = [body.arms() for body in system.rigid]
         self._mobility = np.concatenate([np.zeros(0), *(b.mobility for b in system.soft)])[:, None]
         self._sweep(now, h * force)
         return self.apply_impulse(h * self._applied)
@@ -128,7 +128,6 @@ class CoupledParticles(Body):
     def relinearise(self, impulse: Array) -> float:
         if self._alone:
             return 0.0
-        self._clock.lap("correct")
         now, more = self._step, impulse - self._impulse
         assert now is not None and now.on is not None
         on = now.on
@@ -172,6 +171,7 @@ class CoupledParticles(Body):
             self.system.move(now)
             self._others = self._impulse / h - self._applied
         self._report = self.system.finish(now)
+        self._arms = [b.arms() for b in self.system.rigid]
 
     def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
         """The impulses inside are not summed up, so no momentum residual is known."""
@@ -188,3 +188,4 @@ class CoupledParticles(Body):
     def set_state(self, state: Mapping[str, Array]) -> None:
         self._others = state["others"].copy()
         self.system.set_state(state)
+        self._arms = [b.arms() for b in self.system.rigid]

@@ -16,7 +16,7 @@ from limpet.errors import LimpetError
 Array = np.ndarray
 
 
-TURN = 0.1  # share of its length that a rod is drawn in for at most, for its turning in a step
+ROTATION = 0.1  # share of its length by which its rotation in a step may shorten a rod, at most
 
 
 class ForceSide(StrEnum):
@@ -24,11 +24,11 @@ class ForceSide(StrEnum):
 
     BOTH = "both"  # neither longer nor shorter
     COMPRESSION = "compression"  # not shorter: keeps a volume
-    STRETCH = "stretch"  # not longer: damps excessive deformation, as a thread does
+    STRETCH = "stretch"  # not longer: damps excessive deformation, as a string does
 
 
 def bounds(resists: ForceSide, max_force: float = np.inf) -> tuple[float, float]:
-    """(lambda-, lambda+) [N] for a material that bears forces up to `max_force`."""
+    """(lambda-, lambda+) [N] for a largest force `max_force`."""
     if not max_force > 0.0:
         raise LimpetError(f"largest force {max_force:g} N of a constraint: expected above 0")
     lower = 0.0 if resists == ForceSide.COMPRESSION else -max_force
@@ -53,18 +53,18 @@ def length_rate(length: float, along: float, square: float, h: float) -> float:
     """(|d + h u| - |d|)/h: the mean rate of the length over a step at relative velocity u.
 
     along = u . d/|d|, square = |u|^2. C's rate is `along` alone, and every swing makes the rod
-    longer by h |u|^2/2|d| in each step; with the whole rate it keeps its length as it turns. Up to
-    a point: what turns by half a radian or more in a step cannot be held along d.
+    longer by h |u|^2/2|d| in each step; with the whole rate it keeps its length as it
+    rotates. Up to a point: a rotation by half a radian or more in a step cannot be held along d.
     """
     reach = length + h * along
     across = max(square - along * along, 0.0)
     full = np.sqrt(reach * reach + h * h * across)
-    return along + min(h * across / max(full + reach, length), TURN * length / h)
+    return along + min(h * across / max(full + reach, length), ROTATION * length / h)
 
 
 @njit(cache=True, error_model="numpy")
 def edge_rotation_rate(v: Array, of: Distances) -> float:
-    """[rad/s] How fast the fastest edge turns, or changes its length, at velocities v (n, 3)."""
+    """[rad/s] How fast the fastest edge rotates, or changes its length, at velocities v (n, 3)."""
     largest = 0.0
     for c in range(len(of.rest)):
         i, j = of.nodes[c, 0], of.nodes[c, 1]

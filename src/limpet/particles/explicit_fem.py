@@ -18,7 +18,7 @@ from limpet.particles.tet_forces import side_by_side, tet_forces
 
 Array = np.ndarray
 
-TURNS = 1.1  # how much faster than at rest a deformed body is taken to swing
+DEFORMED = 1.1  # assumed ratio of the highest frequencies of the deformed body and at rest
 
 
 class ExplicitFem(ParticleBody):
@@ -49,9 +49,9 @@ class ExplicitFem(ParticleBody):
     def _stable_step(self) -> float:
         """(2/omega)(sqrt(1 + z^2) - z), omega the fastest of the body at rest, z = b omega/2.
 
-        Cells keep their own frequencies as they turn, but against each other they change the
-        body's a little, so it is taken TURNS higher; never above that of the stiffest cell alone,
-        which bounds it whatever the cells do (Irons).
+        Cells keep their own frequencies as they rotate, but against each other they change the
+        body's a little, so it is taken DEFORMED times higher; never above that of the
+        stiffest cell alone, which bounds it whatever the cells do (Irons).
         """
         b, n = self.block, 3 * self.n_points
         share = np.zeros(self.n_points)
@@ -74,7 +74,7 @@ class ExplicitFem(ParticleBody):
         whole = csr_array((scaled(mass).ravel(), (row.ravel(), column.ravel())), shape=(n, n))
         start = np.random.default_rng(0).normal(size=n)
         together = eigsh(whole, 1, which="LM", v0=start, return_eigenvectors=False, tol=1e-3)[0]
-        omega = np.sqrt(min(float(alone), TURNS**2 * float(together)))
+        omega = np.sqrt(min(float(alone), DEFORMED**2 * float(together)))
         z = 0.5 * omega * self.material.stiffness_damping
         return 2.0 / omega * (np.sqrt(1.0 + z * z) - z)
 

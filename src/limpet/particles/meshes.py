@@ -1,4 +1,4 @@
-"""Nets of particles: sheets (cloth), strips (rope) and volumes, as points joined by edges.
+"""Meshes of particles: sheets (cloth), strips (rope) and volumes, as points joined by edges.
 
 A sheet has triangles only; a volume has tetrahedra, and the triangles of its skin.
 """
@@ -20,7 +20,7 @@ SHORTEST = 1e-9  # of the mesh's size: an edge below that has no direction
 
 @dataclass(frozen=True)
 class ParticleMesh:
-    """Particles and how they hang together at rest."""
+    """Particles and their connections at rest."""
 
     name: str
     points: Array  # (n, 3) [m]
@@ -171,7 +171,7 @@ def cloth(
 
 
 def grid_edges(mesh: ParticleMesh, divisions: tuple[int, int]) -> Array:
-    """Of a `cloth` the edges along its threads, without the diagonals: (e, 2)."""
+    """Of a `cloth` the edges along both directions of its weave, without the diagonals: (e, 2)."""
     nx, ny = divisions
     at = np.arange((nx + 1) * (ny + 1), dtype=np.int32).reshape(nx + 1, ny + 1)
     along = np.stack([at[:-1].ravel(), at[1:].ravel()], axis=1)

@@ -57,7 +57,7 @@ class ParticleModel:
         self, body: ParticleBody, thickness: float = 0.0, *, collides: bool = True,
         self_collision: bool = False,
     ) -> ParticleBody:  # fmt: skip
-        """`thickness` [m] of a sheet; with `self_collision` it may touch itself."""
+        """`thickness` [m] of a sheet; with `self_collision` it may collide with itself."""
         self._new(body.name)
         self.soft.append(body)
         self.first = np.append(self.first, self.first[-1] + body.n_points)
@@ -81,7 +81,7 @@ class ParticleModel:
     def add_rigid(
         self, body: RigidBody, shape: Primitive | None = None, *, collides: bool = True
     ) -> RigidBody:
-        """`shape`: a closed form that stands for its surface in contact."""
+        """`shape`: a primitive that is used instead of its surface in contact."""
         self._new(body.name)
         self.rigid.append(body)
         if collides:
@@ -92,7 +92,7 @@ class ParticleModel:
         return body
 
     def collides(self, name: str) -> bool:
-        """Whether the body called so touches anything."""
+        """Whether the body of this name takes part in contact."""
         return any(part.name == name for part in self.collision_bodies)
 
     def _new(self, name: str) -> None:
@@ -105,7 +105,7 @@ class ParticleModel:
     ) -> None:  # fmt: skip
         """Edges (k, 2) of the body, all of them if not given, keep their length.
 
-        `max_force` [N] they bear; with `stiffness` [N/m] they are springs, taken implicitly.
+        `max_force` [N]: their largest force; with `stiffness` [N/m] they are implicit springs.
         """
         nodes = body.checked_nodes(body.mesh.edges if edges is None else edges)
         rest = edge_lengths(body.mesh.points, nodes)
@@ -121,17 +121,17 @@ class ParticleModel:
 
     def add_bending(
         self, body: ParticleBody, hinges: Array | None = None,
-        fold: BendingModel = BendingModel.ANGLE, max_force: float = np.inf,
+        model: BendingModel = BendingModel.ANGLE, max_force: float = np.inf,
         stiffness: float = np.inf, damping: float = 0.0,
     ) -> None:  # fmt: skip
-        """Folds (k, 4) of the body, all if not given, keep their angle at rest.
+        """Hinges (k, 4) of the body, all if not given, keep their angle at rest.
 
-        `max_force` [N m] that they bear ([N] for BendingModel.DOT); with `stiffness` [N m/rad]
-        they are springs.
+        `max_force` [N m]: their largest moment ([N] for BendingModel.DOT); with `stiffness`
+        [N m/rad] they are implicit springs.
         """
         nodes = body.checked_nodes(body.mesh.hinges if hinges is None else hinges)
         x, k = body.mesh.points, len(nodes)
-        kind, size = np.full(k, int(fold), np.int8), rest_sizes(x, nodes)
+        kind, size = np.full(k, int(model), np.int8), rest_sizes(x, nodes)
         rest, _ = bending_angles(x, nodes, kind, size)
         lower, upper = bounds(ForceSide.BOTH, max_force)
         self.bends.append(

@@ -1,7 +1,7 @@
 """Position-based dynamics: edges keep their length and tetrahedra their volume, by projection.
 
 Mueller et al. 2007, which C takes its goals from;
-`GoalPositionBody` turns the goals into velocities.
+`GoalPositionBody` makes velocities of the goals.
 """
 
 from __future__ import annotations

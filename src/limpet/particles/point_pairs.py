@@ -1,10 +1,10 @@
-"""Pairs of points that touch or are held together, on nodes and on rigid bodies.
+"""Pairs of points in contact or held together, on nodes and on rigid bodies.
 
 u = sum of weight v[node] + (v + w x r) of rigid body a - the same of b: the velocity of a's point
 seen from b's, a vector. Impulses P on a's point and -P on b's. Where the two points lie apart by a
-gap along the normal n, with nodes on both sides, the line between them turns with the faces, and so
-does what counts as sliding: `turn` g has u += g (n . v[node]), and the node gets n (g . P) as well.
-Then a turn of everything slides nothing, and friction leaves the angular momentum alone.
+gap along the normal n, with nodes on both sides, the line between them rotates with the faces, and
+so does the direction of sliding: `tilt` g has u += g (n . v[node]), and the node gets n (g . P) as
+well. Then a rigid rotation makes no sliding, and friction conserves the angular momentum.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from limpet.contact.rows import tangent_pair
 
 Array = np.ndarray
 
-SEEN = 0.2  # cosine (sine) below which a face (two edges) says nothing about how the normal turns
+STEEP = 0.2  # cosine (sine) below which a face (two edges) does not define how the normal rotates
 
 
 class PointPairs(NamedTuple):
@@ -31,7 +31,7 @@ class PointPairs(NamedTuple):
     start: Array  # (k + 1,) int32: entries of pair c are start[c]:start[c+1]
     node: Array  # (e,) int32
     weight: Array  # (e,) barycentric, positive on a, negative on b
-    turn: Array  # (e, 3)
+    tilt: Array  # (e, 3) by which the normal rotates with the node
     rigid: Array  # (k, 2) int32: rigid body of a and of b, -1 for none
     arm: Array  # (k, 2, 3) [m] from their centres
     frame: Array  # (k, 3, 3): normal (from b to a), two tangents
@@ -81,13 +81,13 @@ def pair_compliance(
     out = np.empty((k, 3, 3))
     w, b = np.empty((3, 3)), np.empty((3, 3))
     for c in range(k):
-        n, turns = pairs.frame[c, 0], pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0
+        n, tilts = pairs.frame[c, 0], pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0
         w[:] = 0.0
         for e in range(pairs.start[c], pairs.start[c + 1]):
-            m, s, g = inverse_mass[pairs.node[e]], pairs.weight[e], pairs.turn[e]
+            m, s, g = inverse_mass[pairs.node[e]], pairs.weight[e], pairs.tilt[e]
             for i in range(3):
                 w[i, i] += m * s * s
-                for j in range(3 if turns else 0):
+                for j in range(3 if tilts else 0):
                     w[i, j] += m * (s * (n[i] * g[j] + g[i] * n[j]) + g[i] * g[j])
         for side in range(2):
             body = pairs.rigid[c, side]
@@ -114,10 +114,10 @@ def pair_compliance(
 
 
 @njit(cache=True, error_model="numpy")
-def _turn_of_face(x: Array, nodes: Array, n: Array, gap: float, out: Array) -> bool:
-    """Turns (3, 3) of a face's nodes: gap times the slopes of its barycentric weights, across n.
+def _tilt_of_face(x: Array, nodes: Array, n: Array, gap: float, out: Array) -> bool:
+    """Tilts (3, 3) of a face's nodes: gap times the slopes of its barycentric weights, across n.
 
-    The face is seen along n; False when it is seen from the edge and says nothing.
+    The face is projected along n; False when n lies nearly in its plane.
     """
     a, b, c = x[nodes[0]], x[nodes[1]], x[nodes[2]]
     area, whole = 0.0, 0.0
@@ -126,7 +126,7 @@ def _turn_of_face(x: Array, nodes: Array, n: Array, gap: float, out: Array) -> b
         part = (b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j])
         area += n[i] * part
         whole += part * part
-    if area * area < SEEN * SEEN * whole or whole == 0.0:
+    if area * area < STEEP * STEEP * whole or whole == 0.0:
         return False
     for m in range(3):
         p, q = x[nodes[(m + 1) % 3]], x[nodes[(m + 2) % 3]]
@@ -138,14 +138,14 @@ def _turn_of_face(x: Array, nodes: Array, n: Array, gap: float, out: Array) -> b
 
 
 @njit(cache=True, error_model="numpy")
-def _turn_of_edges(x: Array, a: Array, b: Array, n: Array, gap: float, out: Array) -> bool:
-    """Turns (2, 3) of the far ends of two edges across n; their near ends have the negatives."""
+def _tilt_of_edges(x: Array, a: Array, b: Array, n: Array, gap: float, out: Array) -> bool:
+    """Tilts (2, 3) of the far ends of two edges across n; their near ends have the negatives."""
     e, f = x[a[1]] - x[a[0]], x[b[1]] - x[b[0]]
     area = 0.0
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         area += n[i] * (e[j] * f[k] - e[k] * f[j])
-    if area * area < SEEN * SEEN * (e @ e) * (f @ f):
+    if area * area < STEEP * STEEP * (e @ e) * (f @ f):
         return False
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
@@ -159,10 +159,10 @@ def _entries(
     surface_a, vertices_a, weights_a, surface_b, vertices_b, weights_b, gap, normal, kind,
     start, x, of, edge,
 ):  # fmt: skip
-    """Of each pair: its nodes, their weights and turns."""
+    """Of each pair: its nodes, their weights and tilts."""
     k = len(gap)
     begin = np.zeros(k + 1, np.int32)
-    node, weight, turn = np.empty(6 * k, np.int32), np.empty(6 * k), np.zeros((6 * k, 3))
+    node, weight, tilt = np.empty(6 * k, np.int32), np.empty(6 * k), np.zeros((6 * k, 3))
     slopes, used = np.empty((3, 3)), 0
     for c in range(k):
         soft_a, soft_b = of.rigid[surface_a[c]] < 0, of.rigid[surface_b[c]] < 0
@@ -170,11 +170,11 @@ def _entries(
         if soft_a and soft_b and gap[c] != 0.0:
             a, b = start[surface_a[c]] + vertices_a[c], start[surface_b[c]] + vertices_b[c]
             if kind[c] == edge:
-                slope_a = slope_b = _turn_of_edges(x, a, b, normal[c], gap[c], slopes)
+                slope_a = slope_b = _tilt_of_edges(x, a, b, normal[c], gap[c], slopes)
             else:
                 slope_b = b[0] != b[1]  # the face is the side of three nodes
                 face = b if slope_b else a
-                known = face[0] != face[1] and _turn_of_face(x, face, normal[c], gap[c], slopes)
+                known = face[0] != face[1] and _tilt_of_face(x, face, normal[c], gap[c], slopes)
                 slope_a, slope_b = known and not slope_b, known and slope_b
         for side in range(2):
             if not (soft_a if side == 0 else soft_b):
@@ -191,12 +191,12 @@ def _entries(
                 if slope:
                     for i in range(3):
                         if kind[c] != edge:
-                            turn[used, i] = slopes[j, i]
+                            tilt[used, i] = slopes[j, i]
                         else:
-                            turn[used, i] = slopes[side, i] if j == 1 else -slopes[side, i]
+                            tilt[used, i] = slopes[side, i] if j == 1 else -slopes[side, i]
                 used += 1
         begin[c + 1] = used
-    return begin, node[:used].copy(), weight[:used].copy(), turn[:used].copy()
+    return begin, node[:used].copy(), weight[:used].copy(), tilt[:used].copy()
 
 
 @njit(cache=True, error_model="numpy")

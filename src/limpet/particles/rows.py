@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.particles.bending import BendingModel, Bends, fold_and_gradient, wrap_angle
+from limpet.particles.bending import BendingModel, Bends, bending_and_gradient, wrap_angle
 from limpet.particles.distances import Distances
 
 Array = np.ndarray
@@ -98,8 +98,8 @@ def bend_rows(x: Array, of: Bends, inverse_mass: Array, h: float, baumgarte: flo
     bias, compliance, r = np.empty(k), np.empty(k), np.empty(k)
     for c in range(k):
         g = gradient[c]
-        off = fold_and_gradient(x, of.nodes[c], of.fold[c], of.size[c], g) - of.rest[c]
-        if of.fold[c] == BendingModel.ANGLE.value:
+        off = bending_and_gradient(x, of.nodes[c], of.model[c], of.size[c], g) - of.rest[c]
+        if of.model[c] == BendingModel.ANGLE.value:
             off = wrap_angle(off)
         w = 0.0
         for a in range(4):

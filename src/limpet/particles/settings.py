@@ -9,15 +9,19 @@ from limpet.errors import LimpetError
 
 @dataclass(frozen=True)
 class ParticleSolverSettings:
-    """How a step is swept; the defaults are C's."""
+    """Sweeps, substeps and stabilisation of a step.
+
+    The defaults: C's 2 sweeps and its baumgarte; up to 100 rigid sweeps and 10 substeps, where C
+    has 2 rigid sweeps and no substeps.
+    """
 
     sweeps: int = 2  # at most
     max_sweeps: int = 0  # while an inextensible edge would be off by a tenth, or sheets would cross
     rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
     substeps: int = 1  # solves within a step, at least, for the contacts found at its start
-    max_substeps: int = 10  # taut chains swing fast across: they are given shorter steps
-    baumgarte: float = 0.1  # beta h: of an error that a step takes back (Baumgarte)
+    max_substeps: int = 10  # where taut chains swing fast across, or explicit bodies are stiff
+    baumgarte: float = 0.1  # beta h: share of a position error that a step corrects (Baumgarte)
     warm_start: float = 0.9  # share of the last impulses that the sweeps of nodes start from
     continuous: bool = True  # sheets: also what would pass through within the step
     mass_splitting: bool = False  # contacts of nodes as C 4.3: masses split, impulses averaged

@@ -1,7 +1,7 @@
-"""Linear shape matching: the rest shape, turned and strained to fit, is where particles go.
+"""Linear shape matching: particles go to the rest shape, rotated and strained to fit.
 
 Mueller et al. 2005: goals g = T (x0 - c0) + c with T = b A/det(A)^(1/3) + (1 - b) R, A the best
-linear map of the particles and R its rotation. C turns them into velocities
+linear map of the particles and R its rotation. C makes velocities of them
 (eq 2, `GoalPositionBody`).
 """
 
@@ -44,7 +44,7 @@ def matched(x: Array, rest: Array, mass: Array, moments: Array, linear: float) -
     polar(a, r)  # the rotation of sum m p q^T: then the goals make no moment (Mueller eq 4)
     t, strained = r, a @ moments
     det = det3(strained)
-    if linear > 0.0 and det > 0.0:  # turned inside out it returns as a rigid shape
+    if linear > 0.0 and det > 0.0:  # inside out it returns as a rigid shape
         t = (1.0 - linear) * r + (linear / np.cbrt(det)) * strained
     out = np.empty_like(x)
     for i in range(n):

@@ -1,4 +1,4 @@
-"""Nodes that slide on closed forms within a step: gaps, normals and friction's axes anew.
+"""Nodes that slide on primitives within a step: new gaps, normals and axes of friction.
 
 A node slides round a ball between two solves; a normal from the step's start would let it in.
 """
@@ -17,11 +17,11 @@ from limpet.particles.point_pairs import PointPairs
 
 Array = np.ndarray
 
-MESH = -1  # in the place of a kind: the body's triangles are looked at, not a closed form
+MESH = -1  # instead of a kind: the body has its triangles, no primitive
 
 
 class BodyPrimitives(NamedTuple):
-    """Closed forms of the rigid bodies, and what the nodes keep from them."""
+    """Primitives of the rigid bodies, and the distance that nodes keep from them."""
 
     kind: Array  # (b,) int64, MESH: none
     size: Array  # (b, 3)
@@ -39,16 +39,16 @@ class BodyPrimitives(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def slide(
-    pairs: PointPairs, p: Array, x: Array, centre: Array, rotation: Array, forms: BodyPrimitives
+    pairs: PointPairs, p: Array, x: Array, centre: Array, rotation: Array, shapes: BodyPrimitives
 ) -> None:
-    """Single nodes on closed forms where they are now, in place; p (k, 3) keeps its direction.
+    """Single nodes on primitives where they are now, in place; p (k, 3) keeps its direction.
 
-    x (n, 3): all nodes; centre (b, 3) and turn (b, 3, 3) of the rigid bodies.
+    x (n, 3): all nodes; centre (b, 3) and rotation (b, 3, 3) of the rigid bodies.
     """
     d, n = np.empty(3), np.empty(3)
     for c in range(len(p)):
         body = pairs.rigid[c, 1]
-        if body < 0 or pairs.rigid[c, 0] >= 0 or forms.kind[body] == MESH:
+        if body < 0 or pairs.rigid[c, 0] >= 0 or shapes.kind[body] == MESH:
             continue
         i = pairs.node[pairs.start[c]]
         for a in range(3):
@@ -56,8 +56,8 @@ def slide(
         a0, a1, a2 = pairs.arm[c, 1, 0], pairs.arm[c, 1, 1], pairs.arm[c, 1, 2]
         for a in range(3):
             d[a] = rotation[body, 0, a] * a0 + rotation[body, 1, a] * a1 + rotation[body, 2, a] * a2
-        off = signed_distance(forms.kind[body], forms.size[body], forms.axis[body], d, n)
-        pairs.gap[c, 0] = off - forms.thickness[i]
+        off = signed_distance(shapes.kind[body], shapes.size[body], shapes.axis[body], d, n)
+        pairs.gap[c, 0] = off - shapes.thickness[i]
         f = pairs.frame[c]
         w0 = f[0, 0] * p[c, 0] + f[1, 0] * p[c, 1] + f[2, 0] * p[c, 2]
         w1 = f[0, 1] * p[c, 0] + f[1, 1] * p[c, 1] + f[2, 1] * p[c, 2]

@@ -1,9 +1,9 @@
 """Matrix-free projected Gauss-Seidel (C algorithm 1): impulses go straight into the velocities.
 
-No W is formed: a row reads the velocities of its nodes and rigid bodies, its law answers, and the
-change of its impulse is added to them at once. One kernel a kind of row, so that no row pays for
-another's generality; what a row demands stands in its law in `constraints`. Rigid bodies among
-themselves and all that touches nodes are swept in turn (staggered, C 3), in the order given: the
+No W is formed: a row reads the velocities of its nodes and rigid bodies, its law gives a new
+impulse, and the change is added to them at once. One kernel per kind of row, so that no row pays
+for another's generality; the laws are `contact.law`, `held` and `limited`. Rigid bodies among
+themselves and all rows with nodes are swept in turn (staggered, C 3), in the order given: the
 same input gives the same bits.
 """
 
@@ -96,10 +96,10 @@ def warm_start(rows: ConstraintRows, p: Impulses, on: Velocities) -> None:
 
 @njit(cache=True, error_model="numpy")
 def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float) -> bool:
-    """Start from a share of the impulses p, in place on both; False if velocities left the finite.
+    """Start from a share of the impulses p, in place on both; False if velocities diverged.
 
-    Rigid bodies among themselves start from all. Directions turn from step to step: with all of the
-    old impulses, rows that two sweeps leave unsolved would gain energy (C 4.6).
+    Rigid bodies among themselves start from all. Directions change from step to step: with all of
+    the old impulses, rows that two sweeps leave unsolved would gain energy (C 4.6).
     """
     decay(p.distances, share)
     decay(p.bends, share)
@@ -158,11 +158,11 @@ def _sweeps(
     tolerance: float, most: int, size: int,
 ) -> tuple[Array, Array]:  # fmt: skip
     """As `sweep`; `size`: of all impulses, for their mean."""
-    turns = max(count, most)
-    change, rms = np.empty(turns), np.empty(turns)
+    limit = max(count, most)
+    change, rms = np.empty(limit), np.empty(limit)
     done = 0
-    for turn in range(turns):
-        if turn >= count and (
+    for k in range(limit):
+        if k >= count and (
             largest_stretch(rows.distances, p.distances, h, on.v) <= OFF
             and deepest_penetration(rows.contacts, on, h) <= DEEP
         ):
@@ -174,9 +174,9 @@ def _sweeps(
         m2, s2 = sweep_bends(rows.bends, p.bends, on.v, on.inverse_mass)
         m3, s3 = sweep_points(rows.held, p.held, False, on, False)
         m4, s4 = sweep_points(rows.contacts, p.contacts, True, on, False)
-        change[turn] = max(m0, m1, m2, m3, m4)
-        rms[turn] = np.sqrt((s0 + s1 + s2 + s3 + s4) / size) / h
-        done = turn + 1
-        if change[turn] <= tolerance:
+        change[k] = max(m0, m1, m2, m3, m4)
+        rms[k] = np.sqrt((s0 + s1 + s2 + s3 + s4) / size) / h
+        done = k + 1
+        if change[k] <= tolerance:
             break
     return change[:done], rms[:done]

@@ -1,4 +1,4 @@
-"""Sweeps over rows of two nodes (distances, grouped in chains) and of four (folds)."""
+"""Sweeps over rows of two nodes (distances, grouped in chains) and of four (bending)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from limpet.particles.rows import BendRows, DistanceRows
 
 Array = np.ndarray
 
-STEADY = 0.06  # h^2 T/(m L) of an edge up to which its tension needs no calming
+STEADY = 0.06  # h^2 T/(m L) of an edge up to which its tension needs no limit
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")

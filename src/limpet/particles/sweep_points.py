@@ -1,4 +1,4 @@
-"""Sweeps over pairs of points: what touches and what is held, on nodes and on rigid bodies."""
+"""Sweeps over pairs of points: contacts and held points, on nodes and on rigid bodies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.contact import law as contact
+from limpet.contact.law import solve_contact
 from limpet.particles import held
 from limpet.particles.point_pairs import PointPairs
 
@@ -60,12 +60,12 @@ def _push_rigid(
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _push_nodes(
-    v: Array, inverse_mass: Array, first: int, last: int, node: Array, weight: Array, turn: Array,
-    frame: Array, c: int, turns: bool, p0: float, p1: float, p2: float,
+    v: Array, inverse_mass: Array, first: int, last: int, node: Array, weight: Array, tilt: Array,
+    frame: Array, c: int, tilts: bool, p0: float, p1: float, p2: float,
 ) -> None:  # fmt: skip
     for e in range(first, last):
         i, s = node[e], weight[e]
-        along = turn[e, 0] * p0 + turn[e, 1] * p1 + turn[e, 2] * p2 if turns else 0.0
+        along = tilt[e, 0] * p0 + tilt[e, 1] * p1 + tilt[e, 2] * p2 if tilts else 0.0
         m = inverse_mass[i]
         v[i, 0] += m * (s * p0 + frame[c, 0, 0] * along)
         v[i, 1] += m * (s * p1 + frame[c, 0, 1] * along)
@@ -74,7 +74,7 @@ def _push_nodes(
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _push(
-    start: Array, node: Array, weight: Array, turn: Array, rigid: Array, arm: Array, frame: Array,
+    start: Array, node: Array, weight: Array, tilt: Array, rigid: Array, arm: Array, frame: Array,
     v: Array, inverse_mass: Array, rigid_v: Array, rigid_mass: Array, rigid_inertia: Array,
     c: int, q0: float, q1: float, q2: float,
 ) -> None:  # fmt: skip
@@ -84,7 +84,7 @@ def _push(
     p2 = frame[c, 0, 2] * q0 + frame[c, 1, 2] * q1 + frame[c, 2, 2] * q2
     a, b = rigid[c, 0], rigid[c, 1]
     _push_nodes(
-        v, inverse_mass, start[c], start[c + 1], node, weight, turn, frame, c, a < 0 and b < 0,
+        v, inverse_mass, start[c], start[c + 1], node, weight, tilt, frame, c, a < 0 and b < 0,
         p0, p1, p2,
     )  # fmt: skip
     if a >= 0 and rigid_mass[a] > 0.0:
@@ -96,12 +96,12 @@ def _push(
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def apply_point_impulses(pairs: PointPairs, q: Array, on: Velocities) -> None:
     """Add impulses q (k, 3), in the pairs' frames, on a and their opposites on b."""
-    start, node, weight, turn, rigid, arm, frame, _, _ = pairs
+    start, node, weight, tilt, rigid, arm, frame, _, _ = pairs
     v, inverse_mass, rigid_v, rigid_mass, rigid_inertia = on
     for c in range(len(q)):
         if q[c, 0] != 0.0 or q[c, 1] != 0.0 or q[c, 2] != 0.0:
             _push(
-                start, node, weight, turn, rigid, arm, frame,
+                start, node, weight, tilt, rigid, arm, frame,
                 v, inverse_mass, rigid_v, rigid_mass, rigid_inertia,
                 c, q[c, 0], q[c, 1], q[c, 2],
             )  # fmt: skip
@@ -130,7 +130,7 @@ def apply_reactions(pairs: PointPairs, q: Array, out: Array) -> None:
 @njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
 def _relative(pairs: PointPairs, c: int, on: Velocities) -> tuple[float, float, float]:
     """Velocity of a's point seen from b's, world axes."""
-    turns = pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0  # nodes on both sides
+    tilts = pairs.rigid[c, 0] < 0 and pairs.rigid[c, 1] < 0  # nodes on both sides
     u0, u1, u2 = 0.0, 0.0, 0.0
     for e in range(pairs.start[c], pairs.start[c + 1]):
         i, s = pairs.node[e], pairs.weight[e]
@@ -138,13 +138,13 @@ def _relative(pairs: PointPairs, c: int, on: Velocities) -> tuple[float, float, 
         u0 += s * v0
         u1 += s * v1
         u2 += s * v2
-        if turns:
-            n, g = pairs.frame[c, 0], pairs.turn[e]
+        if tilts:
+            n, g = pairs.frame[c, 0], pairs.tilt[e]
             along = n[0] * v0 + n[1] * v1 + n[2] * v2
             u0 += g[0] * along
             u1 += g[1] * along
             u2 += g[2] * along
-    if turns:
+    if tilts:
         return u0, u1, u2
     sign = 1.0
     for side in range(2):
@@ -171,11 +171,11 @@ def relative_velocities(pairs: PointPairs, on: Velocities) -> Array:
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_points(
-    points: PointConstraints, p: Array, touch: bool, on: Velocities, backward: bool
+    points: PointConstraints, p: Array, contact: bool, on: Velocities, backward: bool
 ) -> tuple[float, float]:
-    """One sweep over contacts (touch) or held points; largest change [m/s], sum of squares."""
+    """One sweep over contacts (`contact`) or held points; largest change [m/s], sum of squares."""
     pairs, w, bias = points.pairs, points.w, points.bias
-    start, node, weight, turn, rigid, arm, frame, _, friction = pairs
+    start, node, weight, tilt, rigid, arm, frame, _, friction = pairs
     v, inverse_mass, rigid_v, rigid_mass, rigid_inertia = on
     u, new = np.empty(3), np.empty(3)
     largest, squares = 0.0, 0.0
@@ -187,10 +187,10 @@ def sweep_points(
         f = frame[c]
         for i in range(3):
             u[i] = f[i, 0] * v0 + f[i, 1] * v1 + f[i, 2] * v2 + bias[c, i]
-        if touch and u[0] >= 0.0 and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0:
+        if contact and u[0] >= 0.0 and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0:
             continue  # open, and stays so
-        if touch:
-            contact.solve_contact(w[c], u, p[c], friction[c], new)
+        if contact:
+            solve_contact(w[c], u, p[c], friction[c], new)
         else:
             held.solve_held(w[c], u, p[c], new)
         d0, d1, d2 = new[0] - p[c, 0], new[1] - p[c, 1], new[2] - p[c, 2]
@@ -201,7 +201,7 @@ def sweep_points(
         squares += square
         largest = max(largest, w[c, 0, 0] * np.sqrt(square))
         _push(
-            start, node, weight, turn, rigid, arm, frame,
+            start, node, weight, tilt, rigid, arm, frame,
             v, inverse_mass, rigid_v, rigid_mass, rigid_inertia,
             c, d0, d1, d2,
         )  # fmt: skip
@@ -227,8 +227,8 @@ def sweep_rigid(
 ) -> tuple[float, float]:  # fmt: skip
     """To and fro, as a tower is as long one way as the other, until nothing moves."""
     largest, squares = 0.0, 0.0
-    for turn in range(count):
-        back = turn % 2 == 1
+    for k in range(count):
+        back = k % 2 == 1
         m0, s0 = sweep_points(held, p_held, False, on, back)
         m1, s1 = sweep_points(contacts, p_contacts, True, on, back)
         largest, squares = max(m0, m1), s0 + s1
@@ -238,21 +238,21 @@ def sweep_rigid(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def update_bias(points: PointConstraints, h: float, baumgarte: float, touch: bool) -> None:
+def update_bias(points: PointConstraints, h: float, baumgarte: float, contact: bool) -> None:
     """Write the velocity that u must cancel.
 
-    What touches may close the gap it has within the step and no more (decided on gap/h + H v, not
+    A contact may close the gap it has within the step and no more (decided on gap/h + H v, not
     on the velocity alone); of what overlaps or is torn from its place a share is taken back.
     """
     for c in range(len(points.bias)):
         for i in range(3):
             gap = points.pairs.gap[c, i]
-            points.bias[c, i] = gap / h if touch and gap > 0.0 else baumgarte * gap / h
+            points.bias[c, i] = gap / h if contact and gap > 0.0 else baumgarte * gap / h
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def follow(points: PointConstraints, on: Velocities, h: float) -> None:
-    """The gaps of touching points after h with the velocities `on`, in place."""
+    """The gaps of contacts after h with the velocities `on`, in place."""
     for c in range(len(points.bias)):
         u0, u1, u2 = _relative(points.pairs, c, on)
         n = points.pairs.frame[c, 0]

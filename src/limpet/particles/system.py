@@ -1,8 +1,8 @@
 """Explicit and rigid bodies under velocity-level constraints: C's interactive setting, one step.
 
 free velocities   every body by itself                                     (C eq 1-3)
-contacts          closed forms, surfaces, sheets, at x
-rows              distances, folds, points held and touching               (C 4)
+contacts          of primitives, surfaces and sheets, at x
+rows              distances, bending, held points, contacts                (C 4)
 sweep             impulses into the velocities, rigid and soft in turn     (C algorithm 1)
 advance           x <- x + h v                                             (C eq 38, 39)
 """
@@ -55,7 +55,7 @@ SWING_PER_SUBSTEP = (
     2.0  # [rad] that the fastest chain swings in a solve: beyond, loads pass on too slowly
 )
 SUBSTEP = ("free", "compliance", "solve", "correct")  # phases of a substep
-TURNED = 0.3  # [rad] that an edge turns in a solve: beyond, it cannot be held along where it was
+ROTATED = 0.3  # [rad] rotation of an edge in a solve: beyond, it cannot be held along its direction
 
 
 @dataclass
@@ -143,20 +143,20 @@ class ParticleSystem:
         substeps: int | None = None,
         clock: Clock | None = None,
     ) -> PendingStep:
-        """Find what touches.
+        """Find the contacts.
 
         outside: forces (n_points, 3) [N] on the points of each body; substeps: how many solves,
         if that is not to be chosen.
         """
-        clock, stack = clock or Clock(self.clock), self._constraints
-        self.substeps = substeps or self._substeps(stack)
+        clock = clock or Clock(self.clock)
+        self.substeps = substeps or self._substeps()
         h = self.h / self.substeps
         x, poses = self.positions(), RigidPoses.of(self.rigid)
         at = self._kinematics(poses)
         found = self._pipeline.find(at, self.h, self.settings.margin)
         contacts = self._surfaces.split(found)
         pairs, points = zip(*(contact_pairs(c, self._surfaces, at) for c in contacts))
-        p = self._guess(stack, contacts, pairs, h)
+        p = self._guess(contacts, pairs, h)
         clock.lap("collision")
         acts = tuple(outside or ()) if any(f.any() for f in outside or ()) else ()
         return PendingStep(clock, h, self.substeps, x, poses, contacts, pairs, points, p, acts)
@@ -172,20 +172,20 @@ class ParticleSystem:
 
     def constrain(self, now: PendingStep) -> None:
         """Rows, and the last impulses to start from."""
-        settings, h, stack, on = self.settings, now.h, self._constraints, now.on
+        settings, h, constraints, on = self.settings, now.h, self._constraints, now.on
         assert on is not None
         if now.rows is None:
-            now.rows = stack.rows(
+            now.rows = constraints.rows(
                 now.x, now.poses, on, now.pairs[0], now.pairs[1], h, settings.baumgarte
             )
         else:
-            now.rows = stack.again(now.rows, now.x, now.poses, on, h, settings.baumgarte)
+            now.rows = constraints.again(now.rows, now.x, now.poses, on, h, settings.baumgarte)
         if settings.mass_splitting:
             now.p.contacts[:] = 0.0
         finite = begin(now.rows, now.p, on, h, settings.warm_start)
         if not finite:
             raise DivergedError(
-                f"step {self.steps + 1} at {self.time:.4g} s: velocities left the finite; "
+                f"step {self.steps + 1} at {self.time:.4g} s: velocities diverged (NaN or Inf); "
                 "lower h, or take more substeps"
             )
         if settings.mass_splitting:
@@ -204,7 +204,7 @@ class ParticleSystem:
         """Hand the velocities to the bodies, and go with them."""
         assert now.rows is not None and now.on is not None
         now.left -= 1
-        self._take(now.on, *(self._borne(now) if now.left == 0 else (None, None)))
+        self._take(now.on, *(self._reactions(now) if now.left == 0 else (None, None)))
         for body in self.bodies:
             body.advance(now.h)
         now.x, now.poses = self.positions(), RigidPoses.of(self.rigid)
@@ -225,27 +225,25 @@ class ParticleSystem:
         self.steps += 1
         self.time = self.steps * self.h
 
-    def _substeps(self, stack: ParticleConstraints) -> int:
+    def _substeps(self) -> int:
         """How many solves a step needs: what explicit bodies, taut chains and fast edges ask for.
 
         A chain of tension T swings across at about sqrt(4 T/m L).
         """
-        settings = self.settings
+        settings, distances = self.settings, self._constraints.distances
         needed = max((self.h / b.stable_step for b in self.soft), default=0.0)
-        if len(stack.distances.rest):
+        if len(distances.rest):
             v = np.concatenate([b.v for b in self.soft])
-            needed = max(needed, self.h * edge_rotation_rate(v, stack.distances) / TURNED)
-        if self._impulses is not None and len(stack.distances.rest):
+            needed = max(needed, self.h * edge_rotation_rate(v, distances) / ROTATED)
+        if self._impulses is not None and len(distances.rest):
             mass = np.concatenate([b.inverse_mass for b in self.soft])
-            swing = transverse_frequency(
-                self._impulses.distances / self._last_h, stack.distances, mass
-            )
+            swing = transverse_frequency(self._impulses.distances / self._last_h, distances, mass)
             needed = max(needed, self.h * swing / SWING_PER_SUBSTEP)
         most = max(settings.substeps, settings.max_substeps)
         return int(min(max(settings.substeps, np.ceil(needed)), most))
 
     def _average(self, rows: ConstraintRows, p: Impulses, on: Velocities, h: float) -> None:
-        """Let the contacts of nodes act as C 4.3 has them; the sweep passes over them."""
+        """Solve the contacts of nodes as in C 4.3; the sweeps leave them out."""
         body = np.repeat(np.arange(len(self.soft)), np.diff(self.first))
         mass = np.array([b.mass for b in self.soft])
         rigid = np.array([b.mass if b.movable else 0.0 for b in self.rigid])
@@ -256,15 +254,15 @@ class ParticleSystem:
         rows.contacts.w[:] = 0.0  # as of what cannot move: the sweep passes over it
 
     def _take(self, on: Velocities, nodes: Array | None, rigids: Array | None) -> None:
-        """Hand the velocities to the bodies, with what drives and fixtures had to bear."""
+        """Hand the velocities to the bodies, with the impulses that prescribed motions resist."""
         for i, soft in enumerate(self.soft):
             own = slice(self.first[i], self.first[i + 1])
             soft.set_velocity(on.v[own], None if nodes is None else nodes[own])
         for i, rigid in enumerate(self.rigid):
             rigid.set_velocity(on.rigid_v[i], None if rigids is None else rigids[i])
 
-    def _borne(self, now: PendingStep) -> tuple[Array | None, Array | None]:
-        """Impulses on nodes (n, 3) and rigid bodies (b, 6), if a drive or fixture is to know."""
+    def _reactions(self, now: PendingStep) -> tuple[Array | None, Array | None]:
+        """Impulses on nodes (n, 3) and rigid bodies (b, 6), if a prescribed motion is to know."""
         assert now.rows is not None
         if any(len(b.driven) for b in self.soft):
             return reactions(now.rows, now.p, len(now.x), len(self.rigid))
@@ -311,12 +309,14 @@ class ParticleSystem:
         return BodyPrimitives.of(shapes, thickness)
 
     def _guess(
-        self, stack: ParticleConstraints, contacts: tuple[Contacts, Contacts],
-        pairs: tuple[PointPairs, PointPairs], h: float,
-    ) -> Impulses:  # fmt: skip
+        self,
+        contacts: tuple[Contacts, Contacts],
+        pairs: tuple[PointPairs, PointPairs],
+        h: float,
+    ) -> Impulses:
         old = self._impulses
         if old is None or self.settings.warm_start == 0.0:
-            return stack.zeros(len(contacts[0].gap), len(contacts[1].gap))
+            return self._constraints.zeros(len(contacts[0].gap), len(contacts[1].gap))
         recalled = [self._warm_start.recall(c.key, q.frame) for c, q in zip(contacts, pairs)]
         old = old._replace(rigid_contacts=recalled[0], contacts=recalled[1])
         return Impulses(*((h / self._last_h) * q for q in old))
