@@ -35,7 +35,10 @@ nitpick_ignore_regex = [
     ("py:class", r"ParticleMesh|Primitive|Motion|ParticleBody|RigidBody|Named|ParticleState"),
     ("py:class", r"limpet\.(model|dynamics|particles|contact|rigid|fem|pressure_field)\..+"),
     ("py:class", r"Pose|Field|FieldGeometry|QuadraturePoints|ContactSurface|ContactTable"),
-    ("py:class", r"Control|ParticleModel|SolverMemory|Surface|limpet\.geometry\..+"),
+    (
+        "py:class",
+        r"Control|ParticleModel|SolverMemory|Surface|Body|FrictionTable|RunnableSimulation|limpet\.geometry\..+",
+    ),
     ("py:class", r"Control|ParticleModel|Vector|Spec|Source|PathLike|Line|Runnable"),
     ("py:class", r"primitives\.Solid"),
 ]

@@ -165,7 +165,7 @@ def test_check_names_the_faults_and_their_fixes(limpet, tmp_path):
     meshio.write_points_cells(tmp_path / "a.ply", 1e3 * BLOCK.points, [("triangle", triangles)])
     status, out, err = limpet("check", "a.ply")
     assert (status, err) == (1, "")
-    assert "open" in out and "hole" in out and "unit not said" in out
+    assert "open" in out and "hole" in out and "unit unknown" in out
     status, out, _ = limpet("check", "a.ply", "--json")
     assert status == 1
     assert [fault["name"] for fault in json.loads(out)["faults"]] == ["open"]

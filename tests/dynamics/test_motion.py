@@ -78,7 +78,7 @@ def test_a_turn_goes_about_its_axis():
 @pytest.mark.parametrize(
     ("told", "line"),
     [
-        ({"stations": []}, "turn is empty"),
+        ({"stations": []}, "rotation is empty"),
         ({"stations": [(0.0, np.inf)]}, "angles"),
         ({"stations": [(0.0, 0.0)], "axis": (0, 0, 0)}, "axis"),
         ({"stations": [(0.0, 0.0)], "centre": (0, 0)}, "centre"),

@@ -214,7 +214,7 @@ def test_wrong_meshes_are_refused():
     shape = soft_box(0.02, 0.02, 0.02, (1, 1, 1), "tet4")
     cells = shape.cells["tet4"]
     wrong = {
-        "has cells 'tet5': known are hex20, hex8": replace(shape, cells={"tet5": cells}),
+        "has cells 'tet5': expected hex20, hex8": replace(shape, cells={"tet5": cells}),
         "has cells that name nodes 2 to 9, there are 8": replace(shape, cells={"tet4": cells + 2}),
         r"cells 'tet4' of shape \(6, 3\): expected \(m, 4\)": replace(
             shape, cells={"tet4": cells[:, :3]}

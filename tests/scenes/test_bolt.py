@@ -48,5 +48,5 @@ def test_a_bolt_fits_in_its_nut() -> None:
 def test_wrong_threads_are_refused() -> None:
     with pytest.raises(LimpetError, match=r"bolt pitch = 0.02 m: expected below 0.008 m"):
         bolt(pitch=0.02)
-    with pytest.raises(LimpetError, match=r"nut width = 0.01 m: expected more than its bolt"):
+    with pytest.raises(LimpetError, match=r"nut width = 0.01 m: expected more than the diameter"):
         nut(width=0.01)

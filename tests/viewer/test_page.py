@@ -173,7 +173,7 @@ def test_a_crash_and_a_second_page_are_lines_on_the_page(server, viewer, chromiu
     second.close()
 
     os.kill(server.engine.process.pid, signal.SIGKILL)
-    viewer.until(f"{message}.includes('the simulation has ended')")
+    viewer.until(f"{message}.includes('the simulation ended')")
     viewer.keep("crash")
     viewer.page.click("#reset")
     viewer.until(f"{message} === '' && limpet.frame !== null")

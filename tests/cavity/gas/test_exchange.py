@@ -142,7 +142,7 @@ def test_a_breath_belongs_to_one_body_of_its_world():
     alien = other.add_rigid(lp.shapes.box(0.1, 0.1, 0.1), 1.0, name="a")
     with pytest.raises(lp.LimpetError, match="'a': it is not a body of this world"):
         world.set_air_exchange(alien, AirExchange())
-    with pytest.raises(lp.LimpetError, match="expected a body of this world, and a Breath"):
+    with pytest.raises(lp.LimpetError, match="expected a body of this world, and an AirExchange"):
         world.set_air_exchange(box, 1e-6)
     world.set_air_exchange(box, AirExchange(leak=1e-6))
     with pytest.raises(lp.LimpetError, match="'a' has an air exchange already"):
