@@ -125,8 +125,8 @@ class Body(ABC):
         return self.positions(), surface.triangles
 
     def region_position(self, region: str | None) -> Array:
-        """(3,) [m] mean of a region's nodes, or the centre of mass."""
-        raise NotImplementedError
+        """(3,) [m] mean of a region's nodes, or the centre of mass; here of all points."""
+        return self.positions().mean(axis=0)
 
     def volume_ratio(self) -> float | None:
         """Volume over that at rest; None: it does not change."""

@@ -14,6 +14,8 @@ from limpet.model.factory import SimulationModel
 
 Array = np.ndarray
 
+VARYING = ("impulses/", "warm_start/")  # of particles: as many as there were contacts, or none yet
+
 
 @dataclass(frozen=True)
 class State:
@@ -47,10 +49,9 @@ class State:
         for body in model.bodies:
             arrays = self.bodies[body.name]
             for key, value in body.get_state().items():
-                if key not in arrays or (
-                    not key.startswith(("impulses/", "warm_start/"))
-                    and arrays[key].shape != value.shape
-                ):
+                if key.startswith(VARYING):
+                    continue
+                if key not in arrays or arrays[key].shape != value.shape:
                     raise LimpetError(f"the state does not fit '{body.name}': another mesh or kind")
             body.set_state(arrays)
         for constraints in model.sets:

@@ -29,8 +29,8 @@ MAX_FORCE = 32767  # quantised value of the largest force component
 def write_replay(run: Path, out: Path | None = None) -> Path:
     """Write the replay of a run folder, by default into that folder; returns the path."""
     path = out or run / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
     recording = read(run)
+    path.parent.mkdir(parents=True, exist_ok=True)
     page = standalone_html(f"{recording.title} · Limpet", recording_text(recording))
     path.write_text(page, encoding="utf-8")
     return path
