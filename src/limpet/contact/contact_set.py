@@ -200,11 +200,12 @@ class ContactSet(ConstraintSet):
 
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
         """The pairs of edges among `last`, where they meet now."""
-        parts, first = [Contacts.none()], self._first
-        for a, b in self.pairs if len(last) else ():
-            own = last.take((last.surface_a == a) & (last.surface_b == b))
-            if len(own) == 0:
+        parts, first = [NO_CONTACTS], self._first
+        for a, b in self.pairs:
+            pair = (last.surface_a == a) & (last.surface_b == b)
+            if not pair.any():
                 continue
+            own = last.take(pair)
             rows = kept_rows(
                 x[first[a] : first[a + 1]], self.colliders[a].shape,
                 x[first[b] : first[b + 1]], self.colliders[b].shape,

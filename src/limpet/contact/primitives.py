@@ -29,7 +29,7 @@ def ball(radius: float) -> Primitive:
 
 
 def half_space(offset: float = 0.0, normal: tuple[float, float, float] = (0, 0, 1)) -> Primitive:
-    """All that lies more than `offset` [m] below the body's centre, against the normal."""
+    """All that lies below a plane: `offset` [m] from the body's centre along the normal."""
     n = np.asarray(normal, float)
     return Primitive(HALF_SPACE, np.array([offset, 0.0, 0.0]), n / np.linalg.norm(n))
 

@@ -322,8 +322,8 @@ class ParticleSystem:
         return Impulses(*((h / self._last_h) * q for q in old))
 
     def pressing(self) -> tuple[Array, Array]:
-        """Where bodies pressed on each other in the last step, (k, 3) [m], and the forces (k, 3)
-        [N] on the first of each two.
+        """Where bodies pressed against each other in the last step, (k, 3) [m], and the forces
+        (k, 3) [N] on the first of each two.
         """
         key, known = np.concatenate([c.key for c in self.contacts]), self._warm_start
         if len(key) == 0 or len(known.keys) == 0:

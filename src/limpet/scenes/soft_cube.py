@@ -32,7 +32,7 @@ class SoftCubeParameters(LiftParameters):
     "soft-cube",
     SoftCubeParameters,
     summary="a cup lifts a highly compliant cube",
-    expect="both deform when the cup is pressed on; the cube leaves the ground and hangs",
+    expect="both deform when the cup presses; the cube leaves the ground and hangs",
 )
 def soft_cube(p: SoftCubeParameters) -> World:
     """The cup is pushed on a soft cube that stands on the ground, held, then raised."""

@@ -80,12 +80,12 @@ class Atmosphere:
         weight = require_positive("density", density, " kg/m^3") * GRAVITY * depth
         return replace(above, pressure=above.pressure + weight)
 
-    @property
+    @cached_property
     def rt(self) -> float:
         """R T0 [J/mol]"""
         return GAS_CONSTANT * self.temperature
 
-    @property
+    @cached_property
     def constant(self) -> float:
         """`a` of air just trapped, at P_atm and T0; R T0 if it stays at that temperature."""
         return self.rt * (self.rt / self.pressure) ** (self.exponent - 1.0)
