@@ -55,8 +55,9 @@ class PatchReport:
 
     bodies: tuple[str, str]
     force: tuple[float, float, float]  # [N] on the first, friction included
-    area: float  # [m^2] of the surface of equal pressure, at the start of the step
+    area: float  # [m^2] of the surface of equal pressure
     largest: float  # [Pa] pressure there
+    polygons: int = 0  # that it consists of: below some thirty, the mesh of the field is coarse
 
 
 @dataclass(frozen=True)

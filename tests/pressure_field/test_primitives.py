@@ -11,23 +11,15 @@ from limpet.meshing.tetrahedra import tet_volumes
 from limpet.pressure_field.fields import surface_triangles
 from limpet.pressure_field.primitives import box, capsule, cylinder, icosphere, sphere
 
-TURN = 2.0 * np.pi
-
-
-def polygon_share(sides: int) -> float:
-    """Area of a regular polygon over that of its circle."""
-    return sides / TURN * np.sin(TURN / sides)
-
-
 SOLIDS = {
     "cube": (box(0.1, 0.1, 0.1), 1e-3, 12),
     "brick": (box(0.1, 0.12, 0.08), 0.96e-3, None),
     "square rod": (box(0.05, 0.3, 0.05), 0.75e-3, None),
     "plate": (box(0.2, 0.3, 0.01), 0.6e-3, None),
-    "rod": (cylinder(0.01, 0.1, 0.005), np.pi * 1e-5 * polygon_share(13), None),
-    "disc": (cylinder(0.05, 0.01, 0.02), np.pi * 2.5e-5 * polygon_share(16), None),
-    "as long as wide": (cylinder(0.05, 0.1, 0.02), np.pi * 2.5e-4 * polygon_share(16), None),
-    "icosahedron": (sphere(0.1, 0.1), 2.5361507101204e-3, 20),
+    "rod": (cylinder(0.01, 0.1, 0.005), np.pi * 1e-5, None),
+    "disc": (cylinder(0.05, 0.01, 0.02), np.pi * 2.5e-5, None),
+    "as long as wide": (cylinder(0.05, 0.1, 0.02), np.pi * 2.5e-4, None),
+    "icosahedron": (sphere(0.1, 0.1), 4.0 / 3.0 * np.pi * 1e-3, 20),
     "capsule": (capsule(0.01, 0.05, 0.002), None, None),
 }
 

@@ -18,7 +18,7 @@ def drop():
     floor = world.add_rigid(lp.fields.floor(0.3), 1.0, name="floor", fixed=True)
     ball = lp.fields.sphere(0.03, 1e5, edge=0.015)
     box = lp.fields.box(0.06, 0.06, 0.04, 1e5)
-    for name, shape, x, z in (("ball", ball, -0.05, 0.0302), ("box", box, 0.05, 0.0202)):
+    for name, shape, x, z in (("ball", ball, -0.05, 0.0322), ("box", box, 0.05, 0.0202)):
         body = world.add_rigid(shape, 0.4, name=name, position=(x, 0.0, z))
         world.set_contact(body, floor, "pressure fields", 0.02)
     return lp.Simulation(world, 2e-3)

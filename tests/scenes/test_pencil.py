@@ -24,9 +24,9 @@ def angle(simulation: Simulation) -> float:
 
 def scrubbing_torque(simulation: Simulation) -> float:
     """[N m] that friction about the pinch axis can hold: mu p r over the patches of now."""
-    patches = simulation.snapshot().patches
-    r = np.hypot(patches.point[:, 0], patches.point[:, 2])
-    return float(np.sum(MU * patches.area * patches.pressure * r))
+    points, forces = simulation.snapshot().field_contacts
+    r = np.hypot(points[:, 0], points[:, 2])
+    return float(np.sum(MU * np.linalg.norm(forces, axis=1) * r))
 
 
 def test_it_turns_when_loosened_and_stops_when_tightened() -> None:

@@ -53,7 +53,9 @@ class Body(ABC):
     mass_damping: float = 0.0  # [1/s] drag on its momentum
     movable: bool  # impulses change its velocity
     deformable: bool  # its surfaces change their shape
-    staggered: bool = False  # it has constraints of its own, and solves them in `relinearise`
+    # iterations, at most, of a coupling with what a body solves itself, in `relinearise`
+    staggered: int = 0
+    converged: bool = True  # what it solves itself
     surfaces: Mapping[str, Surface]  # collision surfaces by name; their vertices are the points
     n_points: int
     n_dof: int  # generalised velocities: 3 a node, 6 of a rigid body, n of an articulated one
@@ -182,6 +184,47 @@ class Carrier(Protocol):
     def generalised_impulse(self, impulse: Array) -> Array:
         """(n,) of impulses (n_points, 3) [N s] on its points."""
         ...
+
+
+class CondensedBody(Protocol):
+    """A body all of whose points follow few generalised velocities, and parts of their own.
+
+    Rigid bodies, and carriers with what is attached to them.
+    """
+
+    @property
+    def n_condensed(self) -> int: ...
+
+    @property
+    def members(self) -> Sequence[Body]: ...
+
+    def condensed_columns(self, member: Body) -> int | None:
+        """Where the velocities of a member begin; None: its motion is prescribed."""
+        ...
+
+    def condensed_mass(self) -> Array:
+        """(n, n), after `compute_free_velocity`."""
+        ...
+
+    def condensed_mobility(self) -> Array:
+        """(n, n) its inverse."""
+        ...
+
+    def condensed_velocity(self) -> Array:
+        """(n,)"""
+        ...
+
+    def split_compliance(
+        self, rows: Rows
+    ) -> tuple[Sequence[tuple[Array, ReducedCompliance]], Array]:
+        """The compliance of rows with these velocities held, and the rows over them (r, n)."""
+        ...
+
+    def compute_free_velocity(self, h: float, gravity: Array, time: float) -> Array: ...
+
+    def apply_impulse(self, impulse: Array) -> Array: ...
+
+    def report(self, h: float, gravity: Array, force: Array) -> BodyReport: ...
 
 
 def momentum_residual(

@@ -15,7 +15,6 @@ from limpet.dynamics.body import OwnSolve
 from limpet.dynamics.constraint_set import StepContext
 from limpet.model.factory import SimulationModel
 from limpet.model.world import World
-from limpet.pressure_field.patches import QuadraturePoints
 from limpet.pressure_field.surface import ContactSurface, joined_triangles
 from limpet.report import SectionFrame, StepReport
 
@@ -35,11 +34,11 @@ class Snapshot:
     contacts: Contacts  # that the last step was solved for
     forces: Array  # (k, 3) [N] of these, on their first body
     contact_points: Array  # (k, 3) [m]
-    patches: QuadraturePoints  # of pressure fields, where they were
-    patch_forces: Array  # (m, 3) [N] on their first body
+    # (m, 3) [m] where pressure fields press, (m, 3) [N] on the first of each two
+    field_contacts: tuple[Array, Array]
     near: Contacts  # within the alarm distance now
     cavities: tuple[Cavity, ...]  # each with its mesh, air and pressure
-    surfaces: tuple[ContactSurface, ...]  # on which pressure fields met as the last step began
+    surfaces: tuple[ContactSurface, ...]  # on which pressure fields meet
     # (m, 3) [m] where particle bodies press, (m, 3) [N] on the first of each two
     particle_contacts: tuple[Array, Array]
 
@@ -47,7 +46,8 @@ class Snapshot:
     def other_forces(self) -> tuple[Array, Array]:
         """(m, 3) [m], (m, 3) [N]: where bodies press otherwise than by `contacts`."""
         points, forces = self.particle_contacts
-        return np.vstack([self.patches.point, points]), np.vstack([self.patch_forces, forces])
+        others, other_forces = self.field_contacts
+        return np.vstack([others, points]), np.vstack([other_forces, forces])
 
 
 def snapshot(model: SimulationModel, now: StepContext) -> Snapshot:
@@ -56,16 +56,13 @@ def snapshot(model: SimulationModel, now: StepContext) -> Snapshot:
     if model.contacts is not None:
         contacts, forces = model.contacts.contacts, model.contacts.forces()
         near, points = model.contacts.near(now), contacts.points(now.x, model.points.first)
-    patches, patch_forces = QuadraturePoints.none(), NO_VECTORS
-    surfaces: tuple[ContactSurface, ...] = ()
-    if model.patches is not None:
-        patches, surfaces = model.patches.patches.points, model.patches.patches.surfaces
-        patch_forces = model.patches.forces()
+    fields = model.fields.pressing() if model.fields else (NO_VECTORS, NO_VECTORS)
     pressing = model.particles.system.pressing() if model.particles else (NO_VECTORS, NO_VECTORS)
     return Snapshot(
         positions=now.x, surface=model.surface, contacts=contacts, forces=forces,
-        contact_points=points, patches=patches, patch_forces=patch_forces, near=near,
-        cavities=model.cavities.ledger.cavities if model.cavities else (), surfaces=surfaces,
+        contact_points=points, field_contacts=fields, near=near,
+        cavities=model.cavities.ledger.cavities if model.cavities else (),
+        surfaces=model.fields.contact_surfaces() if model.fields else (),
         particle_contacts=pressing,
     )  # fmt: skip
 
@@ -101,7 +98,7 @@ def section_frame(simulation: Simulation, label: str) -> SectionFrame:
         cavities=tuple((x, triangles, c.pressure) for x, triangles, c in air),
         soft=frozenset(m.name for m in members if m.deformable),
         fixed=frozenset(m.name for m in members if not m.movable and m.motion is None),
-        patches=joined_triangles(now.surfaces) if model.patches else None,
+        patches=joined_triangles(now.surfaces) if model.fields else None,
         whole=simulation.particles_only,
     )  # fmt: skip
 

@@ -28,6 +28,9 @@ from limpet.solver.constraint_solver import StepSolution
 Array = np.ndarray
 
 
+HALVINGS = 5  # of a step that does not converge
+
+
 class Simulation:
     """Steps a World: ``for report in sim.run(duration)``, or ``sim.step()``.
 
@@ -61,31 +64,42 @@ class Simulation:
             return self._step()
 
     def _step(self) -> StepReport:
-        model, clock = self.model, self._clock
-        clock.start()
-        now = self._context()
+        self._clock.start()
+        solution = self._advance(self.h, HALVINGS if self.model.divisible else 0)
+        self.steps += 1
+        self.time = self.steps * self.h
+        return self._report(solution)
+
+    def _advance(self, h: float, halvings: int) -> StepSolution:
+        """Advance by h; what does not converge is taken back, and made in two halves."""
+        model, clock, now = self.model, self._clock, self._context(h)
+        before = [body.get_state() for body in model.bodies] if halvings else []
         free = []
         for body, own in zip(model.bodies, model.points.of_body):  # eq 1
             applied = now.control.applied[own]
             free.append(body.compute_free_velocity(now.h, self.world.gravity, now.time, applied))
         clock.lap("free")
-        for constraints in model.sets:  # contacts (3.1), patches, cavities (4, eq 15), joints
+        for constraints in model.sets:  # contacts (3.1), cavities (4, eq 15), joints
             constraints.update(now)
             clock.lap(constraints.phase)
         v = model.points.gather(free)
         solution = model.solver.solve(model.bodies, model.sets, now, v, self.memory)  # eq 3 to 14
+        if halvings and not solution.converged:
+            for body, state in zip(model.bodies, before):
+                body.set_state(state)
+            self._advance(0.5 * h, halvings - 1)
+            return self._advance(0.5 * h, halvings - 1)
         for body in model.bodies:
             body.advance(now.h)
         for constraints in model.sets:
             constraints.accept(*solution.parts[constraints.name])
-        self.memory, self._points, self.steps = solution.memory, solution.after, now.step + 1
-        self.time = self.steps * now.h
+        self.memory, self._points, self.time = solution.memory, solution.after, now.time + now.h
         clock.lap("correct")
-        return self._report(solution)
+        return solution
 
-    def _context(self) -> StepContext:
+    def _context(self, h: float | None = None) -> StepContext:
         x, v = self._points or self._gather()
-        return StepContext(self.steps, self.time, self.h, x, v, self.control)
+        return StepContext(self.steps, self.time, h or self.h, x, v, self.control)
 
     def _gather(self) -> tuple[Array, Array]:
         """(N, 3) positions and velocities of all points."""
@@ -96,7 +110,7 @@ class Simulation:
     def _report(self, solution: StepSolution) -> StepReport:
         model, result = self.model, solution.result
         bodies = [
-            body.report(self.h, self.world.gravity, solution.force[own])
+            body.report(solution.h, self.world.gravity, solution.force[own])
             for body, own in zip(model.bodies, model.points.of_body)
         ]
         residuals = [r.momentum_residual for r in bodies if r.momentum_residual is not None]
@@ -106,7 +120,7 @@ class Simulation:
                 "lower the time step"
             )
         wrenches = {name: w for r in bodies for name, w in r.wrenches.items()}
-        contacts, cavities, patches = model.contacts, model.cavities, model.patches
+        contacts, cavities, fields = model.contacts, model.cavities, model.fields
         touching = contacts.report() if contacts else (0, 0, 0.0)
         report = StepReport(
             step=self.steps, time=self.time, phases=dict(self._clock.phases),
@@ -120,7 +134,7 @@ class Simulation:
             remeshed=cavities.remeshed if cavities else False,
             probes=self.probes() if self.world.probes else {},
             vacuum_sensors=cavities.sensors if cavities else {},
-            patches=patches.report() if patches else (),
+            patches=fields.patches() if fields else (),
         )  # fmt: skip
         for r in bodies:
             report = report if r.own is None else observation.with_own_solve(report, r.own)

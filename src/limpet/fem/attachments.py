@@ -82,6 +82,7 @@ class AttachedBodies(Body):
             for a in own:
                 body.attach(carriers[a.carrier], a.nodes, a.on_carrier)
         self._free = self._condensed_load = np.zeros(self._size)
+        self._mass: Array = np.zeros((0, 0))
         self._mobility: Array = np.zeros((0, 0))
         self._internal = np.zeros((self.n_points, 3))  # [N s] between soft bodies and carriers
 
@@ -116,14 +117,39 @@ class AttachedBodies(Body):
             mass[own[:, None], own] += soft.body.condensed_mass
             self._condensed_load[own] += soft.body.condensed_load()
         self._mobility = np.linalg.inv(mass) if self._size else mass
-        free = [self._carriers[i].velocity() for i in self._columns]
-        self._free = np.concatenate([np.zeros(0), *free])
+        self._mass, self._free = mass, self.condensed_velocity()
         self._move(self._mobility @ self._condensed_load)
         if applied is not None and applied.any():
             return self.apply_impulse(h * applied)
         return self.velocities()
 
+    @property
+    def n_condensed(self) -> int:
+        return self._size
+
+    def condensed_columns(self, member: Body) -> int | None:
+        columns = self._columns.get(self._members.index(member))
+        return None if columns is None else columns.start
+
+    def condensed_mass(self) -> Array:
+        return self._mass
+
+    def condensed_mobility(self) -> Array:
+        return self._mobility
+
+    def condensed_velocity(self) -> Array:
+        return np.concatenate([np.zeros(0), *(self._carriers[i].velocity() for i in self._columns)])
+
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        parts, b = self.split_compliance(rows)
+        column = np.tile(np.arange(self._size, dtype=np.int32), len(rows))
+        start = self._size * np.arange(len(rows) + 1, dtype=np.int32)
+        carried = ReducedCompliance(start, column, b.ravel(), self._mobility)
+        return [*parts, (np.arange(len(rows)), carried)]
+
+    def split_compliance(
+        self, rows: Rows
+    ) -> tuple[Sequence[tuple[Array, ReducedCompliance]], Array]:
         """Of the soft bodies with their attached nodes at rest, and what the carriers add."""
         n, parts = len(rows), []
         b = np.zeros((n, self._size))
@@ -135,9 +161,7 @@ class AttachedBodies(Body):
             if len(own):
                 parts += [(index[at], part) for at, part in soft.body.compliance(own)]
                 b[index[:, None], soft.columns] = soft.body.rows_times(own)
-        column = np.tile(np.arange(self._size, dtype=np.int32), n)
-        start = self._size * np.arange(n + 1, dtype=np.int32)
-        return [*parts, (np.arange(n), ReducedCompliance(start, column, b.ravel(), self._mobility))]
+        return parts, b
 
     def apply_impulse(self, impulse: Array) -> Array:
         """Every member alone; then the carriers move, and the soft bodies follow."""

@@ -10,7 +10,7 @@ import numpy as np
 from limpet.contact.friction import FrictionTable
 from limpet.errors import LimpetError, suggest
 from limpet.model.specs import RigidSpec, Spec
-from limpet.pressure_field.patches import FieldPair
+from limpet.pressure_field.field_contacts import FieldPair
 from limpet.pressure_field.surface import is_compliant
 
 

@@ -17,7 +17,7 @@ from limpet.cavity.search import CavitySearch, Finder
 from limpet.clock import Clock
 from limpet.contact.collider import Collider, collider
 from limpet.contact.contact_set import ContactSet
-from limpet.dynamics.body import Body
+from limpet.dynamics.body import Body, CondensedBody
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap
 from limpet.errors import LimpetError, suggest
 from limpet.fem.attachments import AttachedBodies, Attachment
@@ -29,7 +29,8 @@ from limpet.model.specs import AnchorPoints, SoftSpec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
 from limpet.particles.system import ParticleSystem
-from limpet.pressure_field.patch_set import PatchSet
+from limpet.pressure_field.field_bodies import FieldBodies
+from limpet.pressure_field.field_contacts import FieldPair
 from limpet.rigid.joints import Joints, JointSet
 from limpet.rigid.rigid_body import RigidBody
 from limpet.solver.constraint_solver import ConstraintSolver
@@ -45,13 +46,18 @@ class SimulationModel:
     members: Sequence[Body]  # all named bodies, each with one surface, in the order of surfaces
     points: PointMap
     surface: JoinedSurface  # of all members
-    sets: Sequence[ConstraintSet]  # contacts, patches, cavities, joints; those that there are
+    sets: Sequence[ConstraintSet]  # contacts, cavities, joints; those that there are
     contacts: ContactSet | None
-    patches: PatchSet | None
+    fields: FieldBodies | None
     cavities: CavitySet | None
     particles: CoupledParticles | None
     solver: ConstraintSolver
     collision_nodes: int  # surface vertices of the members that can touch
+
+    @property
+    def divisible(self) -> bool:
+        """Whether a step that does not converge can be made in halves."""
+        return self.fields is not None and self.particles is None
 
 
 def build(world: World, h: float, settings: Settings, clock: Clock) -> SimulationModel:
@@ -68,6 +74,10 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     if particles:
         surfaces = [*surfaces, *particles.surfaces.values()]
     bodies, body_of = _attached(own, attachments)
+    friction = world.contact_table.friction.matrix(names)
+    fields = None
+    if field_pairs := world.contact_table.field_pairs(list(world.specs)):
+        fields, bodies, body_of = _with_fields(own, bodies, body_of, field_pairs, friction)
     if particles:
         body_of += [len(bodies)] * len(particles.members)
         bodies.append(particles)
@@ -82,10 +92,9 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     order = sorted(range(len(members)), key=lambda i: not soft[i])  # soft bodies come first
     may_touch = partial(_may_touch, world, particles, members)
     pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :] if may_touch(a, b)]
-    friction = world.contact_table.friction.matrix(names)
 
     joined = join_surfaces(surfaces)
-    contacts = patches = cavities = None
+    contacts = cavities = None
     sets: list[ConstraintSet] = []
     if pairs or world.connections:
         alarm = max(settings.alarm, 1.2 * settings.sealing_distance)
@@ -94,10 +103,6 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
             colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts
         )
         sets.append(contacts)
-    if field_pairs := world.contact_table.field_pairs(list(world.specs)):
-        framed = {i: m for i, m in enumerate(own) if isinstance(m, RigidBody)}
-        patches = PatchSet(field_pairs, framed, points.first, friction)
-        sets.append(patches)
     if contacts is not None:
         cavities = _cavity_set(world, settings, members, points, joined, colliders, contacts)
         sets.append(cavities)
@@ -107,7 +112,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         points, settings.solver, settings.regularisation, settings.warm_start, clock
     )
     return SimulationModel(
-        bodies, members, points, joined, sets, contacts, patches, cavities, particles, solver,
+        bodies, members, points, joined, sets, contacts, fields, cavities, particles, solver,
         _collision_nodes(world, members, colliders),
     )  # fmt: skip
 
@@ -186,6 +191,25 @@ def _attached(
         carriers = {k: b for k, b in enumerate(parts) if isinstance(b, RigidBody)}
         bodies.append(AttachedBodies(parts, soft, carriers, its))
     return bodies, [number[g] for g in group]
+
+
+def _with_fields(
+    own: Sequence[SoftBody | RigidBody], bodies: Sequence[Body], body_of: Sequence[int],
+    pairs: Sequence[FieldPair], friction: Array,
+) -> tuple[FieldBodies, list[Body], list[int]]:  # fmt: skip
+    """All bodies that touch by pressure fields as one, the bodies then, and each member's body."""
+    framed = {i: m for i, m in enumerate(own) if isinstance(m, RigidBody)}
+    used = {i: framed[i] for p in pairs for i in (p.a, p.b)}
+    inside = sorted({body_of[i] for i in used})
+    numbers = [i for k in inside for i, body in enumerate(body_of) if body == k]
+    parts = [bodies[k] for k in inside]
+    condensed: list[CondensedBody] = [b for b in parts if isinstance(b, RigidBody | AttachedBodies)]
+    rough = [replace(p, friction=float(friction[p.a, p.b])) for p in pairs]
+    fields = FieldBodies(condensed, numbers, used, rough)
+    kept = [k for k in range(len(bodies)) if k not in inside]
+    number = {k: i for i, k in enumerate(kept)}
+    joined = [number.get(k, len(kept)) for k in body_of]
+    return fields, [*(bodies[k] for k in kept), fields], joined
 
 
 def _may_touch(

@@ -34,7 +34,7 @@ class CoupledParticles(Body):
 
     name = "particles"
     deformable = movable = True
-    staggered = True
+    staggered = 3
 
     def __init__(self, system: ParticleSystem, clock: Clock, alone: bool) -> None:
         """alone: there are no other bodies in the world."""

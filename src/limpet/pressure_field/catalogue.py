@@ -31,6 +31,9 @@ from limpet.shapes.boxes import box as plain_box
 
 Array = np.ndarray
 
+FINE = 1.0 / 15.0  # of a ball's radius: facets by default. Force to 0.4 % at 1 % of depth.
+ROUND = 0.1  # of the radius of a cylinder
+
 EXTENTS: dict[str, Callable[..., primitives.Solid]] = {
     "laplace": laplace_extent,
     "distance": distance_extent,
@@ -46,7 +49,7 @@ class FieldShape(RigidShape):
 
 def sphere(radius: float, modulus: float, *, edge: float | None = None) -> FieldShape:
     """A ball of `radius` [m] around the origin, with facets of about `edge` [m]."""
-    return of_solid("sphere", primitives.sphere(radius, edge or 0.25 * radius), modulus)
+    return of_solid("sphere", primitives.sphere(radius, edge or FINE * radius), modulus)
 
 
 def box(length: float, width: float, height: float, modulus: float) -> FieldShape:
@@ -58,7 +61,7 @@ def cylinder(
     radius: float, length: float, modulus: float, *, edge: float | None = None
 ) -> FieldShape:
     """A cylinder along z, centred at the origin, with facets of about `edge` [m]."""
-    solid = primitives.cylinder(radius, length, edge or 0.3 * radius)
+    solid = primitives.cylinder(radius, length, edge or ROUND * radius)
     return of_solid("cylinder", solid, modulus)
 
 
@@ -66,7 +69,7 @@ def capsule(
     radius: float, length: float, modulus: float, *, edge: float | None = None
 ) -> FieldShape:
     """A cylinder along z of `length` [m] between two half balls, centred at the origin."""
-    return of_solid("capsule", primitives.capsule(radius, length, edge or 0.3 * radius), modulus)
+    return of_solid("capsule", primitives.capsule(radius, length, edge or ROUND * radius), modulus)
 
 
 def mesh(

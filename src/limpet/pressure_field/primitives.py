@@ -2,7 +2,9 @@
 
 Each mesh has vertices on the surface, where the extent is 0, and on the medial axis, so
 that the distance to the surface is linear in every tetrahedron. The extent is that distance over
-the largest distance. All are centred at the origin; round ones have vertices on the exact surface.
+the largest distance. All are centred at the origin. Facets of round ones cross the exact surface,
+so that they enclose the same volume: with all vertices on it, a ball of facets of a quarter of its
+radius would press on a plane with a quarter of the force at a depth of 1 % of its radius.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def sphere(radius: float, edge: float) -> Solid:
     require_positive("sphere radius", radius, " m")
     directions, triangles = icosphere(_rounds("sphere", radius, edge))
     centre = np.full((len(triangles), 1), len(directions))
-    points = np.vstack([radius * directions, np.zeros((1, 3))])
+    out = radius * _outward(directions, triangles)[:, None]
+    points = np.vstack([out * directions, np.zeros((1, 3))])
     extent = np.append(np.zeros(len(directions)), 1.0)
     return _solid(points, np.hstack([triangles, centre]), extent)
 
@@ -143,6 +146,17 @@ def icosphere(rounds: int) -> tuple[Array, Array]:
     return x, triangles.astype(np.int32)
 
 
+def _outward(directions: Array, triangles: Array) -> Array:
+    """(n,) factors of the vertices that give each facet the volume of its part of the ball."""
+    a, b, c = (directions[triangles[:, k]] for k in range(3))
+    flat = np.einsum("ij,ij->i", a, np.cross(b, c))  # six times the volume of the tet
+    dots = np.einsum("kij,kij->i", np.stack([a, b, c]), np.stack([b, c, a]))
+    angle = 2.0 * np.arctan2(flat, 1.0 + dots)  # solid angle (van Oosterom and Strackee)
+    factor = np.repeat(np.cbrt(2.0 * angle / flat), 3)
+    corners = triangles.ravel()
+    return np.bincount(corners, factor) / np.bincount(corners)
+
+
 def _rounds(name: str, radius: float, edge: float) -> int:
     """Number of subdivisions of the icosahedron."""
     require_positive(f"{name} edge", edge, " m")
@@ -159,7 +173,8 @@ def _sides(name: str, radius: float, edge: float) -> int:
 
 def _ring(radius: float, height: float, sides: int) -> Array:
     angle = 2.0 * np.pi * np.arange(sides) / sides
-    flat = np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius
+    out = np.sqrt(angle[1] / np.sin(angle[1]))  # the area of the circle
+    flat = np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius * out
     return np.column_stack([flat, np.full(sides, height)])
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError
-from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField
+from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField, RigidSurface
 from limpet.pressure_field.polygons import (
     AREA,
     CENTROID,
@@ -77,10 +78,35 @@ def joined_triangles(surfaces: Sequence[ContactSurface]) -> tuple[Array, Array, 
     return np.concatenate(points), np.concatenate(pressure), np.concatenate(triangles)
 
 
-def contact_surface(
-    a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose
-) -> ContactSurface:
-    """The surface on which the pressures of a and b are equal; empty if they do not overlap."""
+FIELD, RIGID, SOFT_SPACE, RIGID_SPACE = range(4)
+
+
+class FieldData(NamedTuple):
+    """A body's geometry as kernels take it, one type for all kinds."""
+
+    kind: int
+    points: Array  # (n, 3) [m]
+    corners: Array  # (m, 4) int32 of tets, (m, 3) of the triangles of a rigid surface
+    cells: Array  # (m, CELL) see packed.py
+    boxes: Boxes
+    normal: Array  # (3,) of a half space
+    offset: float  # [m] of a half space
+
+
+def field_data(body: FieldGeometry) -> FieldData:
+    nowhere = np.zeros(3)
+    if isinstance(body, PressureField):
+        return FieldData(FIELD, body.points, body.tets, body.cells, body.boxes, nowhere, 0.0)
+    if isinstance(body, RigidSurface):
+        return FieldData(RIGID, body.points, body.triangles, body.cells, body.boxes, nowhere, 0.0)
+    kind = SOFT_SPACE if is_compliant(body) else RIGID_SPACE
+    none = Boxes(np.zeros((1, 1, 8)), np.zeros((1, 2), np.int32), np.zeros(1), np.inf)
+    corners = np.zeros((0, 4), np.int32)
+    return FieldData(kind, np.zeros((0, 3)), corners, body.cell, none, body.normal, body.offset)
+
+
+def check_pair(a: FieldGeometry, b: FieldGeometry) -> None:
+    """Raise an error if two bodies cannot have a contact surface."""
     if not (is_compliant(a) or is_compliant(b)):
         raise LimpetError(
             "both bodies are rigid: expected at least one with a pressure field; give one a modulus"
@@ -89,37 +115,16 @@ def contact_surface(
         raise LimpetError(
             "both bodies are half spaces: expected at most one, the other of finite size"
         )
-    # The choice of the host does not change the surface; the tree of the larger body is not moved.
-    swapped = _rank(a) > _rank(b)
-    host, probe = (a, b) if swapped else (b, a)
-    poses = (*pose_a, *pose_b) if swapped else (*pose_b, *pose_a)
-    if isinstance(probe, HalfSpace):  # rigid
-        assert isinstance(host, PressureField)
-        found = field_on_plane(host.cells, host.boxes, probe.normal, probe.offset, *poses, swapped)
-    elif isinstance(host, HalfSpace):
-        plane = host.normal, host.offset
-        if isinstance(probe, PressureField):
-            found = half_space_field(
-                host.cell, *plane, probe.points, probe.tets, probe.cells, probe.boxes, *poses,
-                swapped,
-            )  # fmt: skip
-        else:
-            found = half_space_rigid(
-                host.cell, *plane, probe.points, probe.triangles, probe.boxes, *poses, swapped
-            )
-    else:
-        assert isinstance(host, PressureField)
-        if isinstance(probe, PressureField):
-            found = field_field(
-                host.cells, host.boxes, probe.points, probe.tets, probe.cells, probe.boxes,
-                *poses, swapped,
-            )  # fmt: skip
-        else:
-            found = field_rigid(
-                host.cells, host.boxes, probe.points, probe.triangles, probe.cells, probe.boxes,
-                *poses, swapped,
-            )  # fmt: skip
-    rows, cells, start, corners = found
+
+
+def contact_surface(
+    a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose
+) -> ContactSurface:
+    """The surface on which the pressures of a and b are equal; empty if they do not overlap."""
+    check_pair(a, b)
+    rows, cells, start, corners, swapped = equal_pressure(
+        field_data(a), *pose_a, field_data(b), *pose_b
+    )
     of_a, of_b = (OF_HOST, OF_PROBE) if swapped else (OF_PROBE, OF_HOST)
     return ContactSurface(
         area=rows[:, AREA : AREA + 3], centroid=rows[:, CENTROID : CENTROID + 3],
@@ -129,18 +134,58 @@ def contact_surface(
     )  # fmt: skip
 
 
+@njit(cache=True)
+def equal_pressure(
+    a: FieldData, ra: Array, ta: Array, b: FieldData, rb: Array, tb: Array
+) -> tuple[Array, Array, Array, Array, bool]:
+    """Polygons of contact_surface (see polygons.measured), and whether a is the host.
+
+    The choice of the host does not change the surface; the tree of the larger body is not moved.
+    """
+    swapped = _rank(a) > _rank(b)
+    host, probe = (a, b) if swapped else (b, a)
+    rh, th, rp, tp = (ra, ta, rb, tb) if swapped else (rb, tb, ra, ta)
+    if probe.kind == RIGID_SPACE:
+        found = field_on_plane(
+            host.cells, host.boxes, probe.normal, probe.offset, rh, th, rp, tp, swapped
+        )
+    elif host.kind == SOFT_SPACE and probe.kind == FIELD:
+        found = half_space_field(
+            host.cells, host.normal, host.offset, probe.points, probe.corners, probe.cells,
+            probe.boxes, rh, th, rp, tp, swapped,
+        )  # fmt: skip
+    elif host.kind == SOFT_SPACE:
+        found = half_space_rigid(
+            host.cells, host.normal, host.offset, probe.points, probe.corners, probe.boxes,
+            rh, th, rp, tp, swapped,
+        )  # fmt: skip
+    elif probe.kind == FIELD:
+        found = field_field(
+            host.cells, host.boxes, probe.points, probe.corners, probe.cells, probe.boxes,
+            rh, th, rp, tp, swapped,
+        )  # fmt: skip
+    else:
+        found = field_rigid(
+            host.cells, host.boxes, probe.points, probe.corners, probe.cells, probe.boxes,
+            rh, th, rp, tp, swapped,
+        )  # fmt: skip
+    rows, cells, start, corners = found
+    return rows, cells, start, corners, swapped
+
+
+@njit(cache=True)
+def _rank(body: FieldData) -> float:
+    """The body with the higher rank is the host: compliant half space, then number of tets."""
+    if body.kind == FIELD:
+        return float(len(body.cells))
+    return np.inf if body.kind == SOFT_SPACE else 0.0
+
+
 def is_compliant(body: FieldGeometry) -> bool:
     """Whether it has a pressure field."""
     return isinstance(body, PressureField) or (
         isinstance(body, HalfSpace) and np.isfinite(body.stiffness)
     )
-
-
-def _rank(body: FieldGeometry) -> float:
-    """The body with the higher rank is the host: compliant half space, then number of tets."""
-    if isinstance(body, PressureField):
-        return float(len(body.tets))
-    return np.inf if is_compliant(body) else 0.0
 
 
 @njit(cache=True)

@@ -69,6 +69,17 @@ def wrench_of(arms: Array, force: Array) -> Array:
 
 
 @njit(cache=True)
+def marker_impulses(quaternion: Array, wrench: Array, extent: float) -> Array:
+    """(4, 3) at the centre and at `extent` along each axis of the body: together a wrench (6,)."""
+    out, axes, moment = np.empty((4, 3)), quaternion_matrix(quaternion), wrench[3:]
+    out[0] = wrench[:3]
+    for k in range(3):
+        out[1 + k] = np.cross(moment, axes[:, k]) / (2.0 * extent)
+        out[0] -= out[1 + k]
+    return out
+
+
+@njit(cache=True)
 def twist_modes(arms: Array) -> Array:
     """(t, 3, 6): v + w x r at the ends of arms (t, 3), by v and w."""
     out = np.zeros((len(arms), 3, 6))

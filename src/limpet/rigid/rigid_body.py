@@ -171,6 +171,31 @@ class RigidBody(Body):
     def _mobility(self) -> Array:
         return self._at_rotation()[2]
 
+    @property
+    def n_condensed(self) -> int:
+        return 0 if self.prescribed else 6
+
+    def condensed_columns(self, member: Body) -> int | None:
+        return None if self.prescribed else 0
+
+    def condensed_mass(self) -> Array:
+        return self.mass_matrix()[: self.n_condensed, : self.n_condensed]
+
+    def condensed_mobility(self) -> Array:
+        return self._mobility()[: self.n_condensed, : self.n_condensed]
+
+    def condensed_velocity(self) -> Array:
+        return self.velocity()[: self.n_condensed]
+
+    def split_compliance(
+        self, rows: Rows
+    ) -> tuple[Sequence[tuple[Array, ReducedCompliance]], Array]:
+        return (), self.rows_times(rows)[:, : self.n_condensed]
+
+    def marker_impulses(self, wrench: Array) -> Array:
+        """(4, 3) [N s] on the markers of its frame: together a wrench (6,) about its centre."""
+        return kernels.marker_impulses(self.quaternion, wrench, self._extent)
+
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         n, b = len(rows), self.rows_times(rows).ravel()
         start, column = 6 * np.arange(n + 1, dtype=np.int32), np.tile(COLUMNS, n)

@@ -28,7 +28,6 @@ from limpet.solver.problem import FactoredDelassus, Problem
 Array = np.ndarray
 
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
-MAX_ITERATIONS = 3  # of staggered coupling
 COUPLED = 1e-4  # [m/s] by which a staggered body may yet change its velocities
 MAX_RETRIES = 4  # solves with more rows when some were missed
 IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that moves
@@ -38,6 +37,8 @@ IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that m
 class StepSolution:
     """What the constraint sets did to the bodies in one step."""
 
+    h: float  # [s]
+    converged: bool  # the laws of the sets, and what bodies solve themselves
     result: Solution
     parts: Mapping[str, tuple[Array, Array]]  # by set: multipliers and H v of its rows
     force: Array  # (N, 3) [N] on all points, the user's included
@@ -85,7 +86,7 @@ class ConstraintSolver:
                 continue
             self.clock.lap("correct")
             iterations += 1
-            if self._relinearise(bodies, h * force) > COUPLED and iterations < MAX_ITERATIONS:
+            if self._relinearise(bodies, h * force, iterations) > COUPLED:
                 free = self._apply(bodies, h * applied)
                 continue
             rates = layout.jacobian.times(v)
@@ -96,7 +97,8 @@ class ConstraintSolver:
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
                     continue
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
-            return StepSolution(result, parts, force, memory.after(last), after)
+            converged = result.converged and all(body.converged for body in bodies)
+            return StepSolution(h, converged, result, parts, force, memory.after(last), after)
 
     def _apply(self, bodies: Sequence[Body], impulse: Array) -> Array:
         """(N, 3) velocities of all points under the impulses."""
@@ -108,11 +110,14 @@ class ConstraintSolver:
         x, v = zip(*(body.points_after(h) for body in bodies))
         return self.points.gather(x), self.points.gather(v)
 
-    def _relinearise(self, bodies: Sequence[Body], impulse: Array) -> float:
+    def _relinearise(self, bodies: Sequence[Body], impulse: Array, iteration: int) -> float:
+        """[m/s] by which bodies changed that have iterations left."""
         changes = [
-            body.relinearise(impulse[own])
+            change
             for body, own in zip(bodies, self.points.of_body)
             if body.staggered
+            and (change := body.relinearise(impulse[own])) > 0.0
+            and iteration < body.staggered
         ]
         return max(changes, default=0.0)
 

@@ -26,6 +26,7 @@ Array = np.ndarray
 DEEPEST, SHALLOWEST = 6.0, 1.05  # cuts of the softening from one to the next
 AT_REST = 1e-3  # of the tolerance: a guess so good is what was found before, and nothing moves
 ROUGHLY = 1e5  # times the tolerance will do on the way
+WORTH = 2e8  # products of one row with another that sweeps of one round may take
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class NewtonSettings:
     continuation_factors: tuple[float, ...] = (1.0, 1e2, 1e3)
     sweeps: int = 10  # before the second of them; the first starts from the guess itself
     fallback_sweeps: int = 200  # when none leads to the end, then full steps again,
-    fallback_rounds: int = 4  # so often
+    fallback_rounds: int = 4  # so often, each round with three times the sweeps of the last
 
     def solve(self, problem: Problem, guess: Array, level: int) -> Solution:
         """level: which of `continuation_factors` to begin with."""
@@ -137,10 +138,13 @@ def solve_by_newton(
             best, best_residual = found.best, found.best_residual
         if best_residual <= tolerance:
             return Solution(best, best_residual, True, sweeps, steps, number)
-    for _ in range(settings.fallback_rounds):
+    affordable = int(WORTH / max(len(guess), 1) ** 2)
+    for number in range(settings.fallback_rounds):
         system.regularise(1.0)
-        lam = system.sweep(best, settings.fallback_sweeps)
-        sweeps += settings.fallback_sweeps
+        count = settings.fallback_sweeps
+        count = max(count, min(count * 3**number, affordable))
+        lam = system.sweep(best, count)
+        sweeps += count
         try:
             found = _newton(system, lam, tolerance, settings.max_steps)
         except np.linalg.LinAlgError:

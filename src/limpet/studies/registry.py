@@ -53,6 +53,10 @@ STUDIES: dict[str, Study] = {
         "reproduce.fig6_f",
         "a rigid wave pressed into a layer: pressure field against FEM (F figure 6)",
     ),
+    "drops-f": Study(
+        "reproduce.drops_f",
+        "random drops by pressure fields: no modulus, mass or step creates energy (F V)",
+    ),
     "fig1-c": Study(
         "reproduce.fig1_c",
         "convergence of the sweeps on cloth and jelly (C figure 1)",

@@ -1,0 +1,20 @@
+"""Random drops by pressure fields: bounded, converged, and no energy from nowhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from limpet.studies.reproduce.drops_f import KINDS, Drop, run, run_drop
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_random_drop_creates_no_energy(seed):
+    outcome = run_drop(Drop.random(seed))
+    assert outcome.unconverged == 0
+    assert outcome.gain <= 0.01 and outcome.rise <= 0.0
+
+
+def test_the_study_has_a_row_for_each_kind():
+    result = run(lambda *_: None, drops=len(KINDS))
+    assert [row[0] for row in result.tables[0].rows] == list(KINDS)
+    assert result.ok
