@@ -6,6 +6,10 @@
 The modulus [Pa] is the pressure at the deepest point of a body: the modulus of its material, for
 a layer as thick as the body is deep. A shape without a modulus is rigid. At least one of two
 bodies in contact must have a pressure field.
+
+The pressure is the modulus times min(e / core, 1)^power, e being the penetration extent: 0 on the
+surface, 1 at the deepest point. `power` above 1 makes a body soft at first and stiff at depth;
+`core` below 1 is the share of the depth that is compliant, around a rigid core.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from limpet.pressure_field.fields import (
     rigid_surface,
     surface_triangles,
 )
+from limpet.pressure_field.layers import nonlinear
 from limpet.shapes.boxes import box as plain_box
 
 Array = np.ndarray
@@ -47,34 +52,46 @@ class FieldShape(RigidShape):
     field: FieldGeometry
 
 
-def sphere(radius: float, modulus: float, *, edge: float | None = None) -> FieldShape:
+def sphere(
+    radius: float, modulus: float, *, edge: float | None = None, power: float = 1.0,
+    core: float = 1.0,
+) -> FieldShape:  # fmt: skip
     """A ball of `radius` [m] around the origin, with facets of about `edge` [m]."""
-    return of_solid("sphere", primitives.sphere(radius, edge or FINE * radius), modulus)
+    solid = primitives.sphere(radius, edge or FINE * radius)
+    return of_solid("sphere", nonlinear(solid, power, core), modulus)
 
 
-def box(length: float, width: float, height: float, modulus: float) -> FieldShape:
+def box(
+    length: float, width: float, height: float, modulus: float, *, power: float = 1.0,
+    core: float = 1.0,
+) -> FieldShape:  # fmt: skip
     """A box around the origin; its sides [m] are along x, y and z."""
-    return of_solid("box", primitives.box(length, width, height), modulus)
+    solid = primitives.box(length, width, height)
+    return of_solid("box", nonlinear(solid, power, core), modulus)
 
 
 def cylinder(
-    radius: float, length: float, modulus: float, *, edge: float | None = None
-) -> FieldShape:
+    radius: float, length: float, modulus: float, *, edge: float | None = None, power: float = 1.0,
+    core: float = 1.0,
+) -> FieldShape:  # fmt: skip
     """A cylinder along z, centred at the origin, with facets of about `edge` [m]."""
     solid = primitives.cylinder(radius, length, edge or ROUND * radius)
-    return of_solid("cylinder", solid, modulus)
+    return of_solid("cylinder", nonlinear(solid, power, core), modulus)
 
 
 def capsule(
-    radius: float, length: float, modulus: float, *, edge: float | None = None
-) -> FieldShape:
+    radius: float, length: float, modulus: float, *, edge: float | None = None, power: float = 1.0,
+    core: float = 1.0,
+) -> FieldShape:  # fmt: skip
     """A cylinder along z of `length` [m] between two half balls, centred at the origin."""
-    return of_solid("capsule", primitives.capsule(radius, length, edge or ROUND * radius), modulus)
+    solid = primitives.capsule(radius, length, edge or ROUND * radius)
+    return of_solid("capsule", nonlinear(solid, power, core), modulus)
 
 
 def mesh(
-    shape: RigidShape, modulus: float, *, size: float | None = None, extent: str = "laplace"
-) -> FieldShape:
+    shape: RigidShape, modulus: float, *, size: float | None = None, extent: str = "laplace",
+    power: float = 1.0, core: float = 1.0,
+) -> FieldShape:  # fmt: skip
     """A closed surface, filled with tetrahedra of about `size` [m].
 
     extent: "laplace" (F VI-A2), or "distance" to the surface over the largest distance. A wall
@@ -85,7 +102,8 @@ def mesh(
         raise LimpetError(f"extent = '{extent}'{suggest(extent, EXTENTS)}")
     filled = fill(shape.points, shape.triangles, size=size, name=shape.name)
     points, tets = refine_walls(*filled, shape.name)
-    return of_solid(shape.name, EXTENTS[extent](points, tets, name=shape.name), modulus)
+    solid = nonlinear(EXTENTS[extent](points, tets, name=shape.name), power, core)
+    return of_solid(shape.name, solid, modulus)
 
 
 def rigid(shape: RigidShape) -> FieldShape:
