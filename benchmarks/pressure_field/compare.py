@@ -67,10 +67,10 @@ def compare(first: TestObject, second: TestObject, placed: Pose) -> tuple[int, i
 def simple_pairs() -> dict[str, tuple[TestObject, TestObject, Pose]]:
     """Pairs on meshes that limpet.pressure_field.primitives generates."""
     brick = TetMesh(*box(0.1, 0.12, 0.08)[:2], 2e7)
-    balls = {e: TetMesh(*sphere(0.05, e)[:2], 1e7) for e in (0.05, 0.025, 0.0125)}
+    balls = {e: TetMesh(*sphere(0.05, e, inscribed=True)[:2], 1e7) for e in (0.05, 0.025, 0.0125)}
     x, triangles = icosphere(2)
-    rod = TetMesh(*cylinder(0.03, 0.1, 0.015)[:2], 1e7)
-    pill = TetMesh(*capsule(0.025, 0.06, 0.012)[:2], 3e7)
+    rod = TetMesh(*cylinder(0.03, 0.1, 0.015, inscribed=True)[:2], 1e7)
+    pill = TetMesh(*capsule(0.025, 0.06, 0.012, inscribed=True)[:2], 3e7)
     out: dict[str, tuple[TestObject, TestObject, Pose]] = {
         f"ball of {e} m on box": (ball, brick, ON_TOP) for e, ball in balls.items()
     }

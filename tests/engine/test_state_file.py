@@ -95,7 +95,7 @@ def test_another_version_of_the_format_is_refused(tmp_path, monkeypatch):
 
 def test_a_world_has_only_the_constraint_sets_that_it_needs():
     assert [s.name for s in cube().model.sets] == ["contacts", "cavities"]
-    assert [s.name for s in load("boxes").simulation().model.sets] == ["patches"]
+    assert [s.name for s in load("boxes").simulation().model.sets] == []
     assert load("cloth", {"divisions": 4}).simulation().model.sets == []
 
 

@@ -16,6 +16,7 @@ from limpet.particles import (
     gel_block,
     half_space,
 )
+from limpet.particles.coupling import CoupledParticles
 from limpet.record.run import record_run
 from limpet.scenes.cloth import SOLVER_SETTINGS, add_cloth, cloth_system
 from limpet.scenes.registry import load
@@ -67,7 +68,7 @@ def test_a_block_on_a_particle_body_stands_and_passes_its_weight_on(kind):
 
 @pytest.mark.parametrize("turns", [1, 3])
 def test_momentum_is_kept_between_the_two_solvers(monkeypatch, turns):
-    monkeypatch.setattr("limpet.solver.constraint_solver.MAX_ITERATIONS", turns)
+    monkeypatch.setattr(CoupledParticles, "staggered", turns)
     world = lp.World(gravity=(0.0, 0.0, 0.0), friction=0.0)
     body = world.particles.add(gel(n=4, body=PositionBased))
     world.particles.add_inextensible_edges(body, body.mesh.skin_edges())
@@ -90,7 +91,7 @@ def test_the_turns_come_to_one_answer(monkeypatch):
     """What more turns change becomes less and less: the two solvers agree on one solution."""
 
     def after(turns):
-        monkeypatch.setattr("limpet.solver.constraint_solver.MAX_ITERATIONS", turns)
+        monkeypatch.setattr(CoupledParticles, "staggered", turns)
         monkeypatch.setattr("limpet.solver.constraint_solver.COUPLED", 0.0)
         world = lp.World()
         world.particles.settings = ParticleSolverSettings(sweeps=4)

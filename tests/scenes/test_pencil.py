@@ -54,11 +54,12 @@ def test_it_turns_when_loosened_and_stops_when_tightened() -> None:
 def test_friction_over_the_patch_is_the_torque_that_the_pads_feel() -> None:
     scene = load("pencil")
     simulation = scene.simulation()
-    felt, predicted = [], []
+    felt, predicted, before = [], [], 0.0
     for report in simulation.run(0.36):
         if report.time > 0.26:
             felt.append(sum(abs(w[4]) for w in report.reactions.values()))
-            predicted.append(scrubbing_torque(simulation))
+            predicted.append(before)  # loads that change little are those as the step begins
+        before = scrubbing_torque(simulation)
     assert len(felt) == 50
     np.testing.assert_allclose(felt, predicted, rtol=0.05)
 

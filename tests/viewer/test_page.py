@@ -212,7 +212,7 @@ def test_the_replay_opens_from_disk(run_folder, viewer):
 
 def test_the_surface_on_which_fields_meet_shines_through(viewer, tmp_path):
     world = lp.World()
-    world.add_rigid(lp.fields.sphere(0.03, 1e5), 0.4, name="ball", position=(0.0, 0.0, 0.0295))
+    world.add_rigid(lp.fields.sphere(0.03, 1e5), 0.4, name="ball", position=(0.0, 0.0, 0.0302))
     world.add_rigid(lp.fields.floor(0.2), 1.0, name="floor", fixed=True)
     simulation = lp.Simulation(world, 2e-3)
     camera = FrameRecorder(simulation, "ball", "", 10)

@@ -201,6 +201,7 @@ class FieldBodies(Body):
         if residual <= 1.0 and settled:
             self._step = replace(step, residual=residual)
             return 0.0
+        found = step.potential.with_friction_stiffness(step.whole, step.loads, found)
         self._step = replace(
             step, terms=found, residual=np.inf, iterations=step.iterations + 1, fresh=False
         )
@@ -306,6 +307,7 @@ def _first_minimum(potential: StepPotential, applied: Array) -> FieldStep:
     whole = replace(potential.whole(), which=np.concatenate(which))
     loads = FrictionLoads.join(parts)
     terms = potential.objective(whole, loads).evaluate(velocity)
+    terms = potential.with_friction_stiffness(whole, loads, terms)
     return FieldStep(
         potential, applied, terms, residual, iterations, np.zeros_like(applied), False,
         np.zeros_like(applied), np.zeros(potential.layout.size), whole, loads,

@@ -14,8 +14,11 @@ from limpet.pressure_field.pair_kernels import (
     NEAR_CORE,
     BodyPoses,
     PairTable,
+    Surfaces,
+    end_poses,
     evaluate_friction,
     evaluate_patches,
+    find_surfaces,
     friction_loads,
     safe_share,
 )
@@ -124,27 +127,36 @@ class FieldContacts:
         """From these poses (b, 3), (b, 4): patches there give friction its loads."""
         self._poses = self._poses._replace(centre=centre, quaternion=quaternion)
         every, still = np.arange(len(self.pairs)), np.zeros((len(centre), 6))
-        self.gap, self.highest, *loads = friction_loads(
-            self._fields, self._table, every, self._poses, still, 0.0, LARGE
-        )
+        found = self._surfaces(every, *end_poses(self._poses, still, 0.0)[:3])
+        self.gap = found.gap
+        self.highest, *loads = friction_loads(self._table, every, found, LARGE)
         self.loads = FrictionLoads(*loads)
+
+    def _surfaces(self, which: Array, centre: Array, rotation: Array, origin: Array) -> Surfaces:
+        fixed = self._fields, self._table, which, self._poses.radius
+        return find_surfaces(*fixed, centre, rotation, origin)
 
     def loads_after(self, twist: Array, which: Array, h: float) -> FrictionLoads:
         """Of some pairs, at the end of a step with velocities (b, 6)."""
-        fixed = self._fields, self._table, which, self._poses
-        return FrictionLoads(*friction_loads(*fixed, twist, h, LARGE)[2:])
+        found = self._surfaces(which, *end_poses(self._poses, twist, h)[:3])
+        return FrictionLoads(*friction_loads(self._table, which, found, LARGE)[1:])
 
     def patches(self, twist: Array, which: Array, slot: Array, h: float) -> PatchTerms:
         """At the end of a step with velocities (b, 6), of some pairs; slot: see pair_kernels."""
-        fixed = self._fields, self._table, which, self._poses
-        return PatchTerms(which, *evaluate_patches(*fixed, slot, twist, h))
+        centre, rotation, origin, jacobian = end_poses(self._poses, twist, h)
+        found = self._surfaces(which, centre, rotation, origin)
+        terms = evaluate_patches(
+            self._table, which, found, self._poses.radius, centre, jacobian, slot, h
+        )
+        return PatchTerms(which, *terms)
 
     def friction(
-        self, twist: Array, which: Array, loads: FrictionLoads, slot: Array, h: float
-    ) -> FrictionTerms:
-        """At velocities (b, 6), under the loads of these pairs."""
+        self, twist: Array, which: Array, loads: FrictionLoads, slot: Array, h: float,
+        with_rate: bool = True,
+    ) -> FrictionTerms:  # fmt: skip
+        """At velocities (b, 6), under the loads of these pairs; perhaps without stiffness."""
         fixed = self._table, which, self._poses, loads.start, loads.points
-        return FrictionTerms(*evaluate_friction(*fixed, slot, twist, h))
+        return FrictionTerms(*evaluate_friction(*fixed, slot, twist, h, with_rate))
 
     def start_reach(self, which: Array, change: Array, h: float) -> float:
         """The share of velocities (b, 6) that takes no pair near its core as the step begins."""

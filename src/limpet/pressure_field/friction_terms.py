@@ -20,7 +20,7 @@ SLIP_SPEED = 1e-6  # [m/s] s: friction of mu f / sqrt(2)
 
 @njit(cache=True, error_model="numpy")
 def friction_terms(
-    points: Array, centre: Array, twist: Array, mu: float, damping: float
+    points: Array, centre: Array, twist: Array, mu: float, damping: float, with_rate: bool = True
 ) -> tuple[Array, Array]:
     """Wrench (6,) on body a about its centre, and its rate (6, 6) [N s/m, ...].
 
@@ -49,6 +49,13 @@ def friction_terms(
         normal = load * d * un if opening else load
         for c in range(3):
             force[c] = -drag * u[c] - normal * n[c]
+        for c in range(3):
+            e, f = (c + 1) % 3, (c + 2) % 3
+            wrench[c] += force[c]
+            wrench[3 + c] += x[e] * force[f] - x[f] * force[e]
+        if not with_rate:
+            continue
+        for c in range(3):
             for e in range(3):
                 same = 1.0 if c == e else 0.0
                 c3[c, e] = drag * (same - n[c] * n[e] - u[c] * u[e] / slip2)
@@ -56,8 +63,6 @@ def friction_terms(
                     c3[c, e] += load * d * n[c] * n[e]
         for c in range(3):
             e, f = (c + 1) % 3, (c + 2) % 3
-            wrench[c] += force[c]
-            wrench[3 + c] += x[e] * force[f] - x[f] * force[e]
             for b in range(3):
                 xc[c, b] = x[e] * c3[f, b] - x[f] * c3[e, b]  # x cross each column of C
         for c in range(3):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from limpet.pressure_field.field_contacts import (
     FrictionTerms,
     PatchTerms,
 )
-from limpet.pressure_field.minimise import Minimum, Objective, Terms, minimise
+from limpet.pressure_field.minimise import Minimum, Objective, Terms, minimise, solve_positive
 
 Array = np.ndarray
 
@@ -63,21 +63,30 @@ class Island:
     @staticmethod
     def of(columns: Array, which: Array, layout: Layout) -> Island:
         bodies = np.flatnonzero(np.isin(layout.column, columns))
+        bodies = bodies[np.argsort(layout.column[bodies])]
         first = np.searchsorted(columns, layout.column[bodies])
         slot = np.full(len(layout.column), -1)
         slot[bodies] = np.arange(len(bodies))
         place = (first[:, None] + np.arange(6)).ravel()
         return Island(columns, which, bodies, place, slot)
 
-    def spread(self, velocity: Array, of: PatchTerms | FrictionTerms) -> Terms:
-        """Terms of the bodies over the velocities of the island."""
-        n, at = len(velocity), self.place
-        impulse, round_off, stiffness = np.zeros(n), np.zeros(n), np.zeros((n, n))
-        impulse[at] = of.impulse[self.bodies].ravel()
-        stiffness[at[:, None], at] = of.stiffness
-        if isinstance(of, PatchTerms):
-            round_off[at] = of.round_off[self.bodies].ravel()
-        return Terms(velocity, impulse, stiffness, round_off)
+    def vector(self, of_bodies: Array) -> Array:
+        """(n,) over the velocities of the island, from (b, 6) of all bodies."""
+        own = of_bodies[self.bodies].ravel()
+        if len(own) == len(self.columns):  # in the same order
+            return own
+        out = np.zeros(len(self.columns))
+        out[self.place] = own
+        return out
+
+    def matrix(self, of_slots: Array) -> Array:
+        """(n, n) over the velocities of the island, from (6 s, 6 s)."""
+        n = len(self.columns)
+        if len(of_slots) == n:
+            return of_slots
+        out = np.zeros((n, n))
+        out[self.place[:, None], self.place] = of_slots
+        return out
 
 
 @dataclass(frozen=True)
@@ -159,20 +168,24 @@ class StepPotential:
         at = np.ix_(island.columns, island.columns)
         mass, mobility, free = self.mass[at], self.mobility[at], self.free[island.columns]
 
-        def rub(velocity: Array) -> Terms:
+        def friction(velocity: Array, with_rate: bool) -> FrictionTerms:
             twist = self._twists(island, velocity, rest)
-            found = self.contacts.friction(twist, island.which, loads, island.slot, self.h)
-            return island.spread(velocity, found)
+            return self.contacts.friction(
+                twist, island.which, loads, island.slot, self.h, with_rate
+            )
 
         def evaluate(velocity: Array) -> IslandTerms:
             twist = self._twists(island, velocity, rest)
             patches = self.contacts.patches(twist, island.which, island.slot, self.h)
-            friction = self.contacts.friction(twist, island.which, loads, island.slot, self.h)
-            one, two = island.spread(velocity, patches), island.spread(velocity, friction)
-            return IslandTerms(
-                velocity, one.impulse + two.impulse, one.stiffness + two.stiffness,
-                one.round_off, one, patches, friction,
+            smooth = Terms(
+                velocity, island.vector(patches.impulse), island.matrix(patches.stiffness),
+                island.vector(patches.round_off),
             )  # fmt: skip
+            rough = friction(velocity, with_rate=False)
+            impulse = smooth.impulse + island.vector(rough.impulse)
+            return IslandTerms(
+                velocity, impulse, smooth.stiffness, smooth.round_off, smooth, patches, rough
+            )
 
         def newton_step(terms: IslandTerms, residual: float) -> Array:
             """With pressure linear in the velocities, but friction as it is: it changes abruptly
@@ -180,10 +193,21 @@ class StepPotential:
             """
             stiff = mass + terms.smooth.stiffness
             gradient = mass @ (terms.velocity - free) - terms.smooth.impulse
-            aim = terms.velocity - np.linalg.solve(stiff, gradient)
+            aim = terms.velocity - solve_positive(stiff, gradient)
             if not terms.friction.wrench.any():
                 return aim - terms.velocity
-            inner = Objective(stiff, mobility, aim, aim, rub, _newton_step(stiff, aim), _any)
+            none = np.zeros((0, 0))
+
+            def rub(velocity: Array) -> Terms:
+                impulse = island.vector(friction(velocity, with_rate=False).impulse)
+                return Terms(velocity, impulse, none, none)
+
+            def step(inner: Terms, residual: float) -> Array:
+                rate = island.matrix(friction(inner.velocity, with_rate=True).stiffness)
+                rest = stiff @ (inner.velocity - aim) - inner.impulse
+                return -solve_positive(stiff + rate, rest)
+
+            inner = Objective(stiff, mobility, aim, aim, rub, step, _any)
             found = minimise(inner, rub(terms.velocity), max(1.0, INEXACT * residual))
             return found.terms.velocity - terms.velocity
 
@@ -194,18 +218,18 @@ class StepPotential:
         before = self.before[island.columns]
         return Objective(mass, mobility, free, before, evaluate, newton_step, reach)
 
+    def with_friction_stiffness(
+        self, island: Island, loads: FrictionLoads, terms: IslandTerms
+    ) -> IslandTerms:
+        """Terms whose stiffness is that of friction, too: for what is solved with other bodies."""
+        twist = self._twists(island, terms.velocity, self.prescribed)
+        rough = self.contacts.friction(twist, island.which, loads, island.slot, self.h)
+        return replace(terms, stiffness=terms.smooth.stiffness + island.matrix(rough.stiffness))
+
     def whole(self) -> Island:
         """All velocities and all pairs."""
         columns, which = np.arange(self.layout.size), np.arange(len(self.contacts.pairs))
         return Island.of(columns, which, self.layout)
-
-
-def _newton_step(mass: Array, free: Array) -> Callable[[Terms, float], Array]:
-    def step(terms: Terms, residual: float) -> Array:
-        gradient = mass @ (terms.velocity - free) - terms.impulse
-        return -np.linalg.solve(mass + terms.stiffness, gradient)
-
-    return step
 
 
 def _any(terms: Terms, change: Array) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 Array = np.ndarray
 
@@ -29,8 +30,8 @@ class Terms:
 
     velocity: Array  # (n,)
     impulse: Array  # (n,) [N s] less the gradient of h D + U
-    stiffness: Array  # (n, n) of the impulse, positive semidefinite
-    round_off: Array  # (n,) [N s] to which the impulse is known
+    stiffness: Array  # (n, n) of the impulse, positive semidefinite; or none
+    round_off: Array  # (n,) [N s] to which the impulse is known; or none
 
 
 T = TypeVar("T", bound=Terms)
@@ -74,7 +75,9 @@ class Objective(Generic[T]):
         driven = self.mass @ (self.free - self.before)
         moving = self.mass @ terms.velocity
         allowed = TOLERANCE * (self._size(terms.impulse) + self._size(change) + self._size(driven))
-        allowed += ROUND_OFF * self._size(moving) + self._size(terms.round_off)
+        allowed += ROUND_OFF * self._size(moving)
+        if len(terms.round_off):
+            allowed += self._size(terms.round_off)
         return self._size(gradient) / allowed if allowed > 0.0 else 0.0
 
     def _size(self, impulse: Array) -> float:
@@ -119,3 +122,9 @@ def search(objective: Objective[T], terms: T, change: Array) -> T:
         margin = 0.1 * (high - low)
         trial = min(max(secant, low + margin), high - margin)
     return at_low if low > 0.0 else found
+
+
+def solve_positive(a: Array, b: Array) -> Array:
+    """x of a x = b, for a symmetric and positive definite (n, n)."""
+    _, x, failed = dposv(a, b, lower=1)
+    return np.linalg.solve(a, b) if failed else x

@@ -10,7 +10,7 @@ from numba import njit
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.pressure_field.friction_terms import friction_terms
 from limpet.pressure_field.patch_terms import friction_points, patch_terms
-from limpet.pressure_field.polygons import AREA, CENTROID, OF_HOST, OF_PROBE, PRESSURE
+from limpet.pressure_field.polygons import AREA, CENTROID, OF_HOST, OF_PROBE, PRESSURE, ROW
 from limpet.pressure_field.surface import RIGID_SPACE, SOFT_SPACE, equal_pressure
 from limpet.rigid.kernels import advanced
 
@@ -84,74 +84,110 @@ def least_gap(
     return np.sqrt(away) - radius[a] - radius[b]
 
 
+class Surfaces(NamedTuple):
+    """Contact surfaces of m pairs, one after the other (see polygons.measured)."""
+
+    gap: Array  # (m,) [m] between the pairs, at least
+    first: Array  # (m + 1,) polygons of each pair
+    rows: Array  # (k, ROW)
+    start: Array  # (k + 1,) corners of each polygon
+    corners: Array  # (c, 4)
+    swapped: Array  # (m,) bool: body a is the host
+
+
 @njit(cache=True)
-def friction_loads(
-    fields: list, pairs: PairTable, which: Array, poses: BodyPoses, twist: Array, h: float,
-    large: float,
-) -> tuple[Array, Array, Array, Array]:  # fmt: skip
-    """After h with velocities (b, 6): least gaps (m,) [m] and highest p/E (m,) of some pairs; and
-    friction points (see patch_terms), pair m having start[m]:start[m + 1].
-    """
+def find_surfaces(
+    fields: list, pairs: PairTable, which: Array, radius: Array, centre: Array, rotation: Array,
+    origin: Array,
+) -> Surfaces:  # fmt: skip
+    """Of some pairs, with their fields at poses."""
     n = len(which)
-    centre, rotation, origin, _ = end_poses(poses, twist, h)
-    gaps, highest, start = np.empty(n), np.zeros(n), np.zeros(n + 1, np.int64)
-    points = np.empty((64, 8))
+    gap, first, swapped = np.empty(n), np.zeros(n + 1, np.int64), np.zeros(n, np.bool_)
+    rows, corners = np.empty((64, ROW)), np.empty((256, 4))
+    start = np.zeros(65, np.int64)
     for m in range(n):
-        k = which[m]
-        a, b = pairs.a[k], pairs.b[k]
-        gaps[m] = least_gap(fields, a, b, poses.radius, centre, rotation, origin)
-        start[m + 1] = start[m]
-        if gaps[m] > 0.0:
+        a, b = pairs.a[which[m]], pairs.b[which[m]]
+        gap[m] = least_gap(fields, a, b, radius, centre, rotation, origin)
+        first[m + 1] = first[m]
+        if gap[m] > 0.0:
             continue
-        rows, _, first, corners, swapped = equal_pressure(
+        own, _, of_own, own_corners, swapped[m] = equal_pressure(
             fields[a], rotation[a], origin[a], fields[b], rotation[b], origin[b]
         )
-        if len(rows) == 0:
+        used, count = first[m], len(own)
+        end = start[used]
+        while used + count > len(rows):
+            rows = np.concatenate((rows, np.empty_like(rows)))
+            start = np.concatenate((start, np.zeros_like(start)))
+        while end + len(own_corners) > len(corners):
+            corners = np.concatenate((corners, np.empty_like(corners)))
+        rows[used : used + count] = own
+        corners[end : end + len(own_corners)] = own_corners
+        for k in range(count):
+            start[used + k + 1] = end + of_own[k + 1]
+        first[m + 1] = used + count
+    k = first[n]
+    return Surfaces(gap, first, rows[:k], start[: k + 1], corners[: start[k]], swapped)
+
+
+@njit(cache=True)
+def friction_loads(
+    pairs: PairTable, which: Array, found: Surfaces, large: float
+) -> tuple[Array, Array, Array]:
+    """Highest p/E (m,) of pairs; and friction points (see patch_terms), pair m having
+    start[m]:start[m + 1].
+    """
+    n = len(which)
+    highest, start = np.zeros(n), np.zeros(n + 1, np.int64)
+    points = np.empty((64, 8))
+    for m in range(n):
+        start[m + 1] = start[m]
+        i, j = found.first[m], found.first[m + 1]
+        if i == j:
             continue
-        highest[m] = corners[:, 3].max() / pairs.modulus[k]
-        of_a, of_b = (OF_HOST, OF_PROBE) if swapped else (OF_PROBE, OF_HOST)
+        modulus = pairs.modulus[which[m]]
+        corners = found.corners[found.start[i] : found.start[j]]
+        highest[m] = corners[:, 3].max() / modulus
+        rows, first = found.rows[i:j], found.start[i : j + 1] - found.start[i]
+        of_a, of_b = (OF_HOST, OF_PROBE) if found.swapped[m] else (OF_PROBE, OF_HOST)
         own = friction_points(
             rows[:, AREA : AREA + 3], rows[:, CENTROID : CENTROID + 3], rows[:, PRESSURE],
             rows[:, of_a : of_a + 3], rows[:, of_b : of_b + 3], first, corners[:, :3],
-            corners[:, 3], pairs.modulus[k], large,
+            corners[:, 3], modulus, large,
         )  # fmt: skip
         end = start[m] + len(own)
         while end > len(points):
             points = np.concatenate((points, np.empty_like(points)))
         points[start[m] : end] = own
         start[m + 1] = end
-    return gaps, highest, start, points[: start[n]]
+    return highest, start, points[: start[n]]
 
 
 @njit(cache=True)
 def evaluate_patches(
-    fields: list, pairs: PairTable, which: Array, poses: BodyPoses, slot: Array, twist: Array,
-    h: float,
+    pairs: PairTable, which: Array, found: Surfaces, radius: Array, centre: Array,
+    jacobian: Array, slot: Array, h: float,
 ) -> tuple[Array, Array, Array, Array, Array, Array]:  # fmt: skip
-    """What the pressure of some pairs does after h with velocities (b, 6).
+    """What the pressure of some pairs does.
 
     slot (b,): number of each body among the movable ones of the island, or -1. Impulses (b, 6),
     their stiffness (6 s, 6 s) over the slots, their round-off (b, 6); of each pair the room [m] to
     the core of a field, the wrench (6,) on body a about its centre, the load [N].
     """
-    n, slots = len(twist), slot.max() + 1
+    n, slots = len(centre), slot.max() + 1
     impulse, round_off = np.zeros((n, 6)), np.zeros((n, 6))
     stiffness = np.zeros((6 * slots, 6 * slots))
     room, wrenches, load = np.empty(len(which)), np.zeros((len(which), 6)), np.zeros(len(which))
-    centre, rotation, origin, jacobian = end_poses(poses, twist, h)
     for m in range(len(which)):
         k = which[m]
         a, b = pairs.a[k], pairs.b[k]
-        gap = least_gap(fields, a, b, poses.radius, centre, rotation, origin)
-        room[m] = pairs.depth[k] + max(gap, 0.0)
-        if gap > 0.0:
+        room[m] = pairs.depth[k] + max(found.gap[m], 0.0)
+        i, j = found.first[m], found.first[m + 1]
+        if i == j:
             continue
-        rows, _, first, corners, swapped = equal_pressure(
-            fields[a], rotation[a], origin[a], fields[b], rotation[b], origin[b]
-        )
-        if len(rows) == 0:
-            continue
-        of_a, of_b = (OF_HOST, OF_PROBE) if swapped else (OF_PROBE, OF_HOST)
+        rows, first = found.rows[i:j], found.start[i : j + 1] - found.start[i]
+        corners = found.corners[found.start[i] : found.start[j]]
+        of_a, of_b = (OF_HOST, OF_PROBE) if found.swapped[m] else (OF_PROBE, OF_HOST)
         wrench, spring, highest, load[m] = patch_terms(
             rows[:, AREA : AREA + 3], rows[:, CENTROID : CENTROID + 3], rows[:, PRESSURE],
             rows[:, of_a : of_a + 3], rows[:, of_b : of_b + 3], first, corners[:, :3],
@@ -159,7 +195,7 @@ def evaluate_patches(
         )  # fmt: skip
         room[m] = pairs.depth[k] * max(1.0 - highest, NEAR_CORE)
         wrenches[m] = wrench
-        size = poses.radius[a] + poses.radius[b] + np.abs(centre[a]).max()
+        size = radius[a] + radius[b] + np.abs(centre[a]).max()
         _add(
             impulse, stiffness, round_off, slot, a, b, wrench, spring, centre[a] - centre[b],
             jacobian[a], jacobian[b], h, h * h, size,
@@ -170,10 +206,14 @@ def evaluate_patches(
 @njit(cache=True)
 def evaluate_friction(
     pairs: PairTable, which: Array, poses: BodyPoses, start: Array, points: Array, slot: Array,
-    twist: Array, h: float,
+    twist: Array, h: float, with_rate: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """As evaluate_patches, of friction and dissipation: impulses, stiffness, wrenches."""
-    n, slots = len(twist), slot.max() + 1
+    """As evaluate_patches, of friction and dissipation: impulses, stiffness, wrenches.
+
+    with_rate: with the stiffness, which costs more than the rest.
+    """
+    n, slots = len(twist), slot.max() + 1 if with_rate else 0
+    out = slot if with_rate else np.full_like(slot, -1)
     impulse, round_off = np.zeros((n, 6)), np.zeros((n, 6))
     stiffness, wrenches = np.zeros((6 * slots, 6 * slots)), np.zeros((len(which), 6))
     unit = np.eye(3)
@@ -187,10 +227,10 @@ def evaluate_friction(
         relative[:3] -= np.cross(twist[b, 3:], apart)
         wrench, rate = friction_terms(
             points[start[m] : start[m + 1]], poses.centre[a], relative, pairs.friction[k],
-            pairs.damping[k],
+            pairs.damping[k], with_rate,
         )  # fmt: skip
         wrenches[m] = wrench
-        _add(impulse, stiffness, round_off, slot, a, b, wrench, rate, apart, unit, unit, h, h, 0.0)
+        _add(impulse, stiffness, round_off, out, a, b, wrench, rate, apart, unit, unit, h, h, 0.0)
     return impulse, stiffness, wrenches
 
 

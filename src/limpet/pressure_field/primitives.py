@@ -31,12 +31,16 @@ class Solid(NamedTuple):
     extent: Array  # (n,) 0 on the surface, 1 at the deepest points
 
 
-def sphere(radius: float, edge: float) -> Solid:
-    """A ball of `radius` [m], facets of about `edge` [m]; every facet is joined to the centre."""
+def sphere(radius: float, edge: float, inscribed: bool = False) -> Solid:
+    """A ball of `radius` [m], facets of about `edge` [m]; every facet is joined to the centre.
+
+    inscribed: with all vertices on the exact surface.
+    """
     require_positive("sphere radius", radius, " m")
     directions, triangles = icosphere(_rounds("sphere", radius, edge))
     centre = np.full((len(triangles), 1), len(directions))
-    out = radius * _outward(directions, triangles)[:, None]
+    factor = np.ones(len(directions)) if inscribed else _outward(directions, triangles)
+    out = radius * factor[:, None]
     points = np.vstack([out * directions, np.zeros((1, 3))])
     extent = np.append(np.zeros(len(directions)), 1.0)
     return _solid(points, np.hstack([triangles, centre]), extent)
@@ -60,15 +64,15 @@ def box(length: float, width: float, height: float) -> Solid:
     return _solid(points, np.array(tets), extent)
 
 
-def cylinder(radius: float, length: float, edge: float) -> Solid:
+def cylinder(radius: float, length: float, edge: float, inscribed: bool = False) -> Solid:
     """A cylinder (or disc) along z, with facets of about `edge` [m]."""
     require_positive("cylinder radius", radius, " m")
     require_positive("cylinder length", length, " m")
     sides = _sides("cylinder", radius, edge)
     depth = min(radius, 0.5 * length)
     z, inner_z, inner_r = 0.5 * length, 0.5 * length - depth, radius - depth
-    rings = [_ring(radius, -z, sides), _ring(radius, z, sides)]
-    rings += [_ring(inner_r, -inner_z, sides), _ring(inner_r, inner_z, sides)]
+    rings = [_ring(radius, -z, sides, inscribed), _ring(radius, z, sides, inscribed)]
+    rings += [_ring(inner_r, side, sides, inscribed) for side in (-inner_z, inner_z)]
     axis = np.array([[0.0, 0.0, -z], [0.0, 0.0, z], [0.0, 0.0, -inner_z], [0.0, 0.0, inner_z]])
     points, index = _merged(np.vstack([*rings, axis]))
     ring, pole = index[: 4 * sides].reshape(2, 2, sides), index[4 * sides :].reshape(2, 2)
@@ -83,7 +87,7 @@ def cylinder(radius: float, length: float, edge: float) -> Solid:
     return _solid(points, np.array(tets), extent)
 
 
-def capsule(radius: float, length: float, edge: float) -> Solid:
+def capsule(radius: float, length: float, edge: float, inscribed: bool = False) -> Solid:
     """A cylinder along z of `length` [m] between half balls, with facets of about `edge` [m]."""
     require_positive("capsule radius", radius, " m")
     require_positive("capsule length", length, " m")
@@ -98,7 +102,7 @@ def capsule(radius: float, length: float, edge: float) -> Solid:
         for row in range(rows):
             tilt = 0.5 * np.pi * row / rows
             height = sign * (0.5 * length + radius * np.sin(tilt))
-            points.append(_ring(radius * np.cos(tilt), height, sides))
+            points.append(_ring(radius * np.cos(tilt), height, sides, inscribed))
             first[end, row] = count
             count += sides
         for k in range(sides):
@@ -171,9 +175,9 @@ def _sides(name: str, radius: float, edge: float) -> int:
     return max(6, round(2.0 * np.pi * radius / edge))
 
 
-def _ring(radius: float, height: float, sides: int) -> Array:
+def _ring(radius: float, height: float, sides: int, inscribed: bool) -> Array:
     angle = 2.0 * np.pi * np.arange(sides) / sides
-    out = np.sqrt(angle[1] / np.sin(angle[1]))  # the area of the circle
+    out = 1.0 if inscribed else np.sqrt(angle[1] / np.sin(angle[1]))  # the area of the circle
     flat = np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius * out
     return np.column_stack([flat, np.full(sides, height)])
 

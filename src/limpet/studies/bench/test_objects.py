@@ -50,7 +50,7 @@ TestObject = Sphere | Box | TetMesh | RigidMesh
 def build_field(item: TestObject) -> FieldGeometry:
     """The object on a mesh of Limpet."""
     if isinstance(item, Sphere):
-        return pressure_field(sphere(item.radius, item.edge), item.modulus)
+        return pressure_field(sphere(item.radius, item.edge, inscribed=True), item.modulus)
     if isinstance(item, Box):
         return pressure_field(box(*item.sides), item.modulus)
     if isinstance(item, TetMesh):
