@@ -17,7 +17,7 @@ class ParticleSolverSettings:
 
     sweeps: int = 2  # at most
     max_sweeps: int = 0  # while an inextensible edge would be off by a tenth, or sheets would cross
-    rigid_sweeps: int = 100  # at most, among the rigid bodies, before each of these
+    rigid_sweeps: int = 4000  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
     substeps: int = 1  # solves within a step, at least, for the contacts found at its start
     max_substeps: int = 10  # where taut chains swing fast across, or explicit bodies are stiff

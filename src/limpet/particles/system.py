@@ -71,6 +71,7 @@ class PendingStep:
     pairs: tuple[PointPairs, PointPairs]  # of each
     points: tuple[Array, Array]  # (k, 3) [m] where their impulses act
     p: Impulses
+    overlap: float  # [m] of closed surfaces, the deepest when the step began
     outside: tuple[Array, ...]  # [N] on the vertices of each body, or none at all
     rows: ConstraintRows | None = None
     on: Velocities | None = None
@@ -153,13 +154,17 @@ class ParticleSystem:
         h = self.h / self.substeps
         x, poses = self.positions(), RigidPoses.of(self.rigid)
         at = self._kinematics(poses)
-        found = self._pipeline.find(at, self.h, self.settings.margin)
+        deep = self._pipeline.overlaps(at)
+        found = self._pipeline.find(at, self.h, self.settings.margin, deep)
         contacts = self._surfaces.split(found)
         pairs, points = zip(*(contact_pairs(c, self._surfaces, at) for c in contacts))
         p = self._guess(contacts, pairs, h)
         clock.lap("collision")
+        deepest = float(deep.max(initial=0.0))
         acts = tuple(outside or ()) if any(f.any() for f in outside or ()) else ()
-        return PendingStep(clock, h, self.substeps, x, poses, contacts, pairs, points, p, acts)
+        return PendingStep(
+            clock, h, self.substeps, x, poses, contacts, pairs, points, p, deepest, acts
+        )
 
     def free(self, now: PendingStep) -> None:
         """Velocities of the bodies by themselves."""
@@ -366,7 +371,7 @@ class ParticleSystem:
             step=self.steps, time=self.time, phases=now.clock.phases,
             rows=sum(q.size for q in p), contacts=len(gap), active_contacts=pressed,
             residual=change, converged=asked == 0.0 or change <= asked, iterations=0,
-            sweeps=now.sweeps, max_penetration=max(0.0, -float(gap.min(initial=0.0))),
+            sweeps=now.sweeps, max_penetration=max(now.overlap, -float(gap.min(initial=0.0))),
             cavities=(), reactions=drives, momentum_residual=None, air_error=0.0, remeshed=False,
         )  # fmt: skip
 
