@@ -213,6 +213,14 @@ class ParticleBody(Body):
         """[J]"""
         return 0.5 * float(self.node_mass @ (self.v**2).sum(axis=1))
 
+    def elastic_energy(self) -> float:
+        """[J], zero at rest; models by goals have none."""
+        return 0.0
+
+    def stored_energy(self, h: float) -> float:
+        """[J] that its own forces can turn into motion within a step h, at least."""
+        return self.elastic_energy()
+
     def reaction(self, h: float) -> Array:
         """By the balance of momentum: what neither gravity nor impulses nor drag account for."""
         if len(self.driven) == 0:
@@ -265,6 +273,11 @@ class GoalPositionBody(ParticleBody):
     @abstractmethod
     def goals(self, x: Array) -> Array:
         """(n, 3) [m] where particles that would arrive at x ought to be."""
+
+    def stored_energy(self, h: float) -> float:
+        """That of the velocities by which its particles would go to their goals."""
+        way = self.stiffness * (self.goals(self.x) - self.x) / h
+        return 0.5 * float(self.node_mass @ (way**2).sum(axis=1))
 
     def _internal_velocities(self, h: float, v: Array) -> Array:
         arrive = self.x + h * v

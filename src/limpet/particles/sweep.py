@@ -95,8 +95,8 @@ def warm_start(rows: ConstraintRows, p: Impulses, on: Velocities) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float) -> bool:
-    """Start from a share of the impulses p, in place on both; False if velocities diverged.
+def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float) -> None:
+    """Start from a share of the impulses p, in place on both.
 
     Rigid bodies among themselves start from all. Directions change from step to step: with all of
     the old impulses, rows that two sweeps leave unsolved would gain energy (C 4.6).
@@ -107,12 +107,16 @@ def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: fl
     decay(p.contacts.reshape(-1), share)
     warm_start(rows, p, on)
     limit_tension(rows.distances, p.distances, h, on.v, on.inverse_mass)
-    return _finite(on.v) and _finite(on.rigid_v)
 
 
 @njit(cache=True)
-def _finite(v: Array) -> bool:
-    return np.isfinite(v).all()
+def bounded(v: Array, most: float) -> bool:
+    """Whether no entry of v (n, k) is larger, or NaN."""
+    for i in range(len(v)):
+        for d in range(v.shape[1]):
+            if not abs(v[i, d]) <= most:
+                return False
+    return True
 
 
 def reactions(rows: ConstraintRows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
