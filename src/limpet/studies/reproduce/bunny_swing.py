@@ -17,6 +17,7 @@ Array = np.ndarray
 
 FRAMES = 500
 KEPT = 0.02  # share of the volume that may come and go
+NO_DIFFERENCE = 0.05  # of CR's range: M's "almost no difference at all" between two tails
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,32 @@ def run(progress: Progress) -> Result:
         tuple(rows),
         ("volumes from that at rest; E = 262 kPa, nu = 0.49, no damping but the integrator's",),
     )  # fmt: skip
-    ok = all(row[-1] for row in rows)
-    return Result((table,), ok, {"bunny-swing.png": lambda path: _draw(swings, path)})
+    claims = tails({s.label: s for s in swings})
+    tail = Table(
+        "bunny-swing: M's statements on the tail (figure 6)", ("statement", "[%]", "holds"), claims,
+        ("RMS distance of two tails over the frames, of the range of CR's",),
+    )  # fmt: skip
+    ok = all(bool(row[-1]) for row in (*rows, *claims))
+    return Result((table, tail), ok, {"bunny-swing.png": lambda path: _draw(swings, path)})
+
+
+def apart(one: Swing, two: Swing, frames: slice = slice(None)) -> float:
+    """RMS distance of two tails, as a share of the range of the second."""
+    off = (one.tail - two.tail)[frames]
+    return float(np.sqrt((off**2).mean()) / np.ptp(two.tail))
+
+
+def tails(swings: dict[str, Swing]) -> tuple[tuple[Cell, ...], ...]:
+    """M 5: IICR10 almost as CR; IICR11 "stops overlapping after a number of frames"."""
+    cr, constant, linear = (swings[k] for k in ("CR", "IICR10", "IICR11"))
+    half = len(cr.tail) // 2
+    first, last = apart(linear, cr, slice(half)), apart(linear, cr, slice(half, None))
+    near = apart(constant, cr)
+    return (
+        ("IICR10: almost no difference from CR", 100.0 * near, near <= NO_DIFFERENCE),
+        ("IICR11 from CR: first half of the frames", 100.0 * first, first < last),
+        ("IICR11 from CR: second half, out of sync", 100.0 * last, last > near),
+    )
 
 
 def swing(label: str, parameters: dict[str, object], keeps: bool, frames: int = FRAMES) -> Swing:
