@@ -240,7 +240,7 @@ def _go_on(points: PointConstraints, p: Array, along: Array, on: Velocities) -> 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_rigid(
     held: PointConstraints, p_held: Array, contacts: PointConstraints, p_contacts: Array,
-    on: Velocities, count: int,
+    on: Velocities, count: int, still: float = AT_REST,
 ) -> tuple[float, float]:  # fmt: skip
     """At most `count` sweeps to and fro, as nonsmooth nonlinear conjugate gradients.
 
@@ -248,7 +248,7 @@ def sweep_rigid(
     minus the gradient. From there p goes on along the last direction, by |d|^2/|last d|^2 of it
     (Fletcher and Reeves), or starts anew where d has grown. A tower of n boxes sways like a beam:
     sweeps alone need some n^4 to hold it, these n^2. They end after a sweep, so each row has its
-    law, and when nothing moves.
+    law, and when nothing moves faster than `still` [m/s].
     """
     largest, squares = 0.0, 0.0
     if len(p_held) + len(p_contacts) == 0:
@@ -261,7 +261,7 @@ def sweep_rigid(
         m0, s0 = sweep_points(held, p_held, False, on, back)
         m1, s1 = sweep_points(contacts, p_contacts, True, on, back)
         largest, squares = max(m0, m1, largest if back else 0.0), s0 + s1  # of both ways
-        if k + 1 == count or (largest <= AT_REST and (back or k == 0)):
+        if k + 1 == count or (largest <= still and (back or k == 0)):
             break
         if back:
             d_held, d_contacts = p_held - old_held, p_contacts - old_contacts
