@@ -94,10 +94,11 @@ def tails(swings: dict[str, Swing]) -> tuple[tuple[Cell, ...], ...]:
     near, far = apart(constant, cr), apart(linear, cr)
     left = far > NO_DIFFERENCE
     frame = int(np.argmax(left)) if left.any() else len(far)
+    together = TOGETHER * len(far) <= frame < len(far)
     return (
         ("IICR10: almost no difference from CR, at most [%]", 100.0 * float(near.max()),
          bool(near.max() <= NO_DIFFERENCE)),
-        ("IICR11: frames until it has left CR", frame, bool(TOGETHER * len(far) <= frame < len(far))),
+        ("IICR11: frames until it has left CR", frame, together),
         ("IICR11: farthest from CR [%]", 100.0 * float(far.max()), bool(left.any())),
     )  # fmt: skip
 
