@@ -61,6 +61,18 @@ class PatchReport:
 
 
 @dataclass(frozen=True)
+class ParticleReport:
+    """The particle bodies at the end of a step."""
+
+    stretch: float  # |l/L - 1| of the worst inextensible edge
+    inverted: int  # tetrahedra that are inside out
+    kinetic: float  # [J] with the rigid bodies among them
+    fallen: float  # [J] given by gravity since the start
+    work: float  # [J] of prescribed motions, applied forces and other bodies since the start
+    elastic: float | None  # [J] of springs and elements; None: taken every tenth step only
+
+
+@dataclass(frozen=True)
 class StepReport:
     """One step: time by phase, how well it was solved, cavities, contacts, drive wrenches."""
 
@@ -85,6 +97,7 @@ class StepReport:
         default_factory=dict
     )  # by the body on the line
     patches: tuple[PatchReport, ...] = ()  # of pressure fields that overlap
+    particles: ParticleReport | None = None  # None: there are no particle bodies
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
     lines = {
         **suction,
         **probes,
+        **_particle_lines(summary),
         "converged": f"{summary.converged_steps} of {summary.steps} steps",
         "simulated time": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
         "time per step": f"{summary.ms_per_step:.3g} ms",
@@ -95,6 +96,28 @@ def print_summary(summary: Summary, folder: Path) -> None:
     for name, value in lines.items():
         table.add_row(name, Text(value, overflow="fold"))
     console().print(table)
+
+
+def _particle_lines(summary: Summary) -> dict[str, str]:
+    """Stretch, penetration, inverted cells and energy of particle bodies."""
+    p = summary.particles
+    if p is None:
+        return {}
+    energy = (
+        f"{p.last_kinetic_energy:.3g} J moving at the end, at most {p.max_kinetic_energy:.3g} J"
+    )
+    if p.last_elastic_energy is not None:
+        energy += f"; {p.last_elastic_energy:.3g} J elastic"
+    given = f"{p.gravity_work:.3g} J by gravity, {p.drive_work:.3g} J by motions and forces"
+    return {
+        "stretch of edges": f"{100 * p.last_stretch:.3g} % at the end, at most "
+        f"{100 * p.max_stretch:.3g} %",
+        "inverted cells": f"{p.last_inverted} at the end, at most {p.max_inverted}",
+        "deepest overlap": f"{1e3 * summary.max_penetration:.3g} mm",
+        "energy": energy,
+        "energy given": given,
+        "residual": f"{summary.max_residual:.3g} mm at most",
+    }
 
 
 def _probe(name: str, value: float) -> str:

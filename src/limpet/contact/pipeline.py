@@ -12,9 +12,10 @@ import numpy as np
 
 from limpet.contact.collider import Collider
 from limpet.contact.contacts import Contacts
-from limpet.contact.detect import closing_speeds, collider, detect
+from limpet.contact.detect import closing_speeds, collider, detect, refit_trees
+from limpet.contact.overlap import overlap
 from limpet.contact.primitive_pairs import Kinematics, PrimitivePairs, primitive_contacts
-from limpet.contact.primitives import BALL, HALF_SPACE, Primitive, bounding_box
+from limpet.contact.primitives import BALL, BLOCK, HALF_SPACE, Primitive, bounding_box
 from limpet.contact.rows import opening_speeds
 from limpet.contact.sheet_pairs import Side, sheet_contacts
 from limpet.contact.sheets import Sheet, sheet_of
@@ -83,8 +84,7 @@ class CollisionPipeline:
                     continue
                 # the side made of nodes comes first, then one with vertices
                 one, two = (i, j) if body.rank < other.rank else (j, i)
-                both = all(b.closed and b.shape is None for b in (body, other))
-                (surfaces if both else pairs).append((one, two))
+                (surfaces if _by_surfaces(body, other) else pairs).append((one, two))
         numbered = [(a, b, n + 1) for n, (a, b) in enumerate(pairs)]
         meshes = [p for p in numbered if bodies[p[1]].shape is None]
         primitives = [p for p in numbered if bodies[p[1]].shape is not None]
@@ -101,13 +101,33 @@ class CollisionPipeline:
             {i: sheet_of(bodies[i].triangles, x(i)) for i in sheets},
         )  # fmt: skip
 
-    def find(self, at: Kinematics, h: float, margin: float) -> Contacts:
-        """All contacts that come within `margin` [m] within h."""
+    def overlaps(self, at: Kinematics) -> Array:
+        """(p,) [m] how deep each of the pairs in `surfaces` overlaps now."""
+        out = np.zeros(len(self.surfaces))
+        close = set(_may_meet(at, self.surfaces, 0.0, 0.0))
+        if not close:
+            return out
+        x = [at.x[at.start[i] : at.start[i + 1]] for i in self.number]
+        shapes = [c.shape for c in self.colliders]
+        places = [tuple(np.searchsorted(self.number, pair).tolist()) for pair in self.surfaces]
+        refit_trees(self.colliders, x, [q for p, q in zip(self.surfaces, places) if p in close])
+        for k, (a, b) in enumerate(places):
+            if self.surfaces[k] in close:
+                out[k] = overlap(x[a], shapes[a], x[b], shapes[b])
+        return out
+
+    def find(
+        self, at: Kinematics, h: float, margin: float, deep: Array | None = None
+    ) -> Contacts:  # fmt: skip
+        """All contacts that come within `margin` [m] within h.
+
+        deep: `overlaps`, that far the search looks beyond a surface as well.
+        """
         found = self._sheet_contacts(at, h, margin) if self.meshes else []
         if self.primitives is not None:
             found.append(primitive_contacts(self.primitives, at, margin, h))
         if self.surfaces:
-            found.append(self._surface_contacts(at, h, margin))
+            found.append(self._surface_contacts(at, h, margin, deep))
         if len(found) == 1:
             return found[0]
         return Contacts.join([c for c in found if len(c.gap)])
@@ -127,14 +147,18 @@ class CollisionPipeline:
             found.append(replace(contacts, key=contacts.key * 1024 + number))
         return found
 
-    def _surface_contacts(self, at: Kinematics, h: float, margin: float) -> Contacts:
+    def _surface_contacts(
+        self, at: Kinematics, h: float, margin: float, deep: Array | None
+    ) -> Contacts:
         close = _may_meet(at, self.surfaces, margin, h)
         if not close:
             return Contacts.none()
         pairs = [tuple(np.searchsorted(self.number, pair).tolist()) for pair in close]
         x = [at.x[at.start[i] : at.start[i + 1]] for i in self.number]
         fast = closing_speeds([at.v[at.start[i] : at.start[i + 1]] for i in self.number], pairs)
-        c = detect(self.colliders, x, pairs, [margin + h * s for s in fast], rim=RIM * margin)
+        known = {} if deep is None else dict(zip(self.surfaces, deep.tolist()))
+        alarm = [margin + h * s + known.get(pair, 0.0) for pair, s in zip(close, fast)]
+        c = detect(self.colliders, x, pairs, alarm, rim=RIM * margin)
         a, b = self.number[c.surface_a], self.number[c.surface_b]
         c = replace(c, surface_a=a, surface_b=b, key=c.key * 1024)
         opening = opening_speeds(
@@ -142,6 +166,17 @@ class CollisionPipeline:
             c.normal, at.v,
         )  # fmt: skip
         return c.take(c.gap + h * np.minimum(opening, 0.0) <= margin)
+
+
+def _by_surfaces(one: CollisionBody, two: CollisionBody) -> bool:
+    """Closed surfaces meet by their triangles; rigid ones also where a primitive block stands in.
+
+    A block's nearest face says nothing on its rim, where the corners of a tower's boxes lie.
+    """
+    rigid = one.rigid >= 0 and two.rigid >= 0
+    return all(
+        b.closed and (b.shape is None or (rigid and b.shape.kind == BLOCK)) for b in (one, two)
+    )
 
 
 def _primitive_pairs(

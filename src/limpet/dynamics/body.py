@@ -13,6 +13,7 @@ from limpet.dynamics.motion import Motion
 from limpet.geometry.surface import Surface
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
+from limpet.report import ParticleReport
 
 Array = np.ndarray
 State = Mapping[str, Array]
@@ -26,8 +27,10 @@ class OwnSolve:
     contacts: int
     active_contacts: int
     sweeps: int
+    residual: float  # as of `StepReport`
     converged: bool
     max_penetration: float  # [m] >= 0
+    particles: ParticleReport | None
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,15 @@ def falling(v: Array, gravity: Array, h: float) -> Array:
 
 
 @njit(cache=True)
+def _kinetic(v: Array, mass: Array) -> float:
+    """[J] of particles with velocities v (n, 3) and masses (n,)."""
+    total = 0.0
+    for i in range(len(v)):
+        total += mass[i] * (v[i, 0] ** 2 + v[i, 1] ** 2 + v[i, 2] ** 2)
+    return 0.5 * total
+
+
+@njit(cache=True)
 def _drawn(v: Array, arrive: Array, goal: Array, rate: float) -> Array:
     """v + rate (goal - arrive), (n, 3)."""
     out = np.empty_like(v)
@@ -211,7 +220,15 @@ class ParticleBody(Body):
 
     def kinetic_energy(self) -> float:
         """[J]"""
-        return 0.5 * float(self.node_mass @ (self.v**2).sum(axis=1))
+        return _kinetic(self.v, self.node_mass)
+
+    def elastic_energy(self) -> float:
+        """[J], zero at rest; models by goals have none."""
+        return 0.0
+
+    def stored_energy(self, h: float) -> float:
+        """[J] that its own forces can turn into motion within a step h, at least."""
+        return self.elastic_energy()
 
     def reaction(self, h: float) -> Array:
         """By the balance of momentum: what neither gravity nor impulses nor drag account for."""
@@ -265,6 +282,11 @@ class GoalPositionBody(ParticleBody):
     @abstractmethod
     def goals(self, x: Array) -> Array:
         """(n, 3) [m] where particles that would arrive at x ought to be."""
+
+    def stored_energy(self, h: float) -> float:
+        """That of the velocities by which its particles would go to their goals."""
+        way = self.stiffness * (self.goals(self.x) - self.x) / h
+        return 0.5 * float(self.node_mass @ (way**2).sum(axis=1))
 
     def _internal_velocities(self, h: float, v: Array) -> Array:
         arrive = self.x + h * v

@@ -168,6 +168,7 @@ class CoupledParticles(Body):
         if not self._alone:
             for body, own in zip(self.system.bodies, self._own):
                 body.apply_impulse(self._impulse[own])  # that prescribed motions account for
+            now.outside = tuple(self._impulse[own] / h for own in self._own)
             self.system.move(now)
             self._others = self._impulse / h - self._applied
         self._report = self.system.finish(now)
@@ -178,8 +179,9 @@ class CoupledParticles(Body):
         r = self._report
         assert r is not None, "advance comes first"
         own = OwnSolve(
-            r.rows, r.contacts, r.active_contacts, r.sweeps, r.converged, r.max_penetration
-        )
+            r.rows, r.contacts, r.active_contacts, r.sweeps, r.residual, r.converged,
+            r.max_penetration, r.particles,
+        )  # fmt: skip
         return BodyReport(r.reactions, None, own)
 
     def get_state(self) -> dict[str, Array]:

@@ -36,6 +36,16 @@ def spring_forces(
     return force
 
 
+def spring_stiffness(mesh: ParticleMesh, young: float) -> float:
+    """[N/m] of equal springs on the edges of a volume of Young's modulus `young` [Pa].
+
+    Springs in all directions make an isotropic solid with lambda = mu = sum k L^2/(15 V): Poisson's
+    ratio is 1/4 whatever they are (Cauchy), and E = 5 mu/2 = sum k L^2/(6 V).
+    """
+    require_positive("Young's modulus of springs", young, " Pa")
+    return 6.0 * mesh.volume() * young / float(mesh.lengths @ mesh.lengths)
+
+
 class MassSpring(ParticleBody):
     """A mass-spring-damper mesh: a spring on every edge of the mesh, or on those given."""
 

@@ -44,6 +44,11 @@ class ParticleMesh:
         """(s, 2) the edges of the triangles: all of a sheet, those of the surface of a volume."""
         return _edges(self.triangles)
 
+    def volume(self) -> float:
+        """[m^3] of the tetrahedra at rest; 0 of a sheet."""
+        a, b, c, d = (self.points[self.tets[:, k]] for k in range(4))
+        return float(np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a).sum()) / 6.0
+
     def shares(self) -> Array:
         """(n,) each point's share of the area or volume at rest, sum 1."""
         x, out = self.points, np.zeros(len(self.points))

@@ -25,6 +25,7 @@ from limpet.particles.sweep_lines import (
     sweep_distances,
 )
 from limpet.particles.sweep_points import (
+    AT_REST,
     PointConstraints,
     Velocities,
     apply_point_impulses,
@@ -38,6 +39,7 @@ Array = np.ndarray
 
 
 NOTHING = 1e-30  # [N s]
+ROUGHLY = 1e-5  # [m/s] as for AT_REST, where rows with nodes leave far more than that
 OFF = 0.1  # of its length that an inextensible edge may be off before it is swept again
 DEEP = 5e-4  # [m] that a contact among nodes may be deeper than it ought: sheets pass through
 
@@ -95,8 +97,8 @@ def warm_start(rows: ConstraintRows, p: Impulses, on: Velocities) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float) -> bool:
-    """Start from a share of the impulses p, in place on both; False if velocities diverged.
+def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float) -> None:
+    """Start from a share of the impulses p, in place on both.
 
     Rigid bodies among themselves start from all. Directions change from step to step: with all of
     the old impulses, rows that two sweeps leave unsolved would gain energy (C 4.6).
@@ -107,12 +109,16 @@ def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: fl
     decay(p.contacts.reshape(-1), share)
     warm_start(rows, p, on)
     limit_tension(rows.distances, p.distances, h, on.v, on.inverse_mass)
-    return _finite(on.v) and _finite(on.rigid_v)
 
 
 @njit(cache=True)
-def _finite(v: Array) -> bool:
-    return np.isfinite(v).all()
+def bounded(v: Array, most: float) -> bool:
+    """Whether no entry of v (n, k) is larger, or NaN."""
+    for i in range(len(v)):
+        for d in range(v.shape[1]):
+            if not abs(v[i, d]) <= most:
+                return False
+    return True
 
 
 def reactions(rows: ConstraintRows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
@@ -159,6 +165,7 @@ def _sweeps(
 ) -> tuple[Array, Array]:  # fmt: skip
     """As `sweep`; `size`: of all impulses, for their mean."""
     limit = max(count, most)
+    nodes = len(p.distances) + len(p.bends) + len(p.held) + len(p.contacts) > 0
     change, rms = np.empty(limit), np.empty(limit)
     done = 0
     for k in range(limit):
@@ -168,8 +175,9 @@ def _sweeps(
         ):
             break
         m0, s0 = sweep_rigid(
-            rows.rigid_held, p.rigid_held, rows.rigid_contacts, p.rigid_contacts, on, rigid
-        )
+            rows.rigid_held, p.rigid_held, rows.rigid_contacts, p.rigid_contacts, on, rigid,
+            ROUGHLY if nodes else AT_REST,
+        )  # fmt: skip
         m1, s1 = sweep_distances(rows.distances, p.distances, h, on.v, on.inverse_mass)
         m2, s2 = sweep_bends(rows.bends, p.bends, on.v, on.inverse_mass)
         m3, s3 = sweep_points(rows.held, p.held, False, on, False)

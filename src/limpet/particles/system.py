@@ -22,7 +22,7 @@ from limpet.contact.pipeline import CollisionBody, CollisionPipeline
 from limpet.contact.primitive_pairs import Kinematics
 from limpet.contact.primitives import BALL, Primitive
 from limpet.dynamics.warm_start import WarmStart
-from limpet.errors import DivergedError, require_positive
+from limpet.errors import require_positive
 from limpet.particles.body import ParticleBody, falling
 from limpet.particles.constraints import (
     ParticleConstraints,
@@ -33,6 +33,7 @@ from limpet.particles.constraints import (
 from limpet.particles.distances import edge_rotation_rate, transverse_frequency
 from limpet.particles.mass_splitting import split_mass_contacts
 from limpet.particles.model import ParticleModel
+from limpet.particles.monitor import Monitor
 from limpet.particles.point_pairs import CollisionSurfaces, PointPairs, contact_pairs
 from limpet.particles.sliding import BodyPrimitives, slide
 from limpet.particles.sweep import (
@@ -54,6 +55,7 @@ Array = np.ndarray
 SWING_PER_SUBSTEP = (
     2.0  # [rad] that the fastest chain swings in a solve: beyond, loads pass on too slowly
 )
+MILLIMETRE = 1e-3  # [m] residuals are displacements over that, as those of `contact.law`
 SUBSTEP = ("free", "compliance", "solve", "correct")  # phases of a substep
 ROTATED = 0.3  # [rad] rotation of an edge in a solve: beyond, it cannot be held along its direction
 
@@ -71,10 +73,12 @@ class PendingStep:
     pairs: tuple[PointPairs, PointPairs]  # of each
     points: tuple[Array, Array]  # (k, 3) [m] where their impulses act
     p: Impulses
+    overlap: float  # [m] the deepest when the step began, of contacts and of closed surfaces
     outside: tuple[Array, ...]  # [N] on the vertices of each body, or none at all
     rows: ConstraintRows | None = None
     on: Velocities | None = None
     sweeps: int = 0
+    residual: float = 0.0  # the largest of all solves
 
 
 class ParticleSystem:
@@ -109,6 +113,7 @@ class ParticleSystem:
         self.contacts = Contacts.none(), Contacts.none()  # of the last step, as in `PendingStep`
         self._points = np.zeros((0, 3)), np.zeros((0, 3))
         self.last_sweep = SweepResult(0, np.zeros(0), np.zeros(0))
+        self.monitor = Monitor(self.soft, self.rigid, self._constraints)
 
     @staticmethod
     def of(model: ParticleModel, h: float, gravity: Array) -> ParticleSystem:
@@ -153,13 +158,18 @@ class ParticleSystem:
         h = self.h / self.substeps
         x, poses = self.positions(), RigidPoses.of(self.rigid)
         at = self._kinematics(poses)
-        found = self._pipeline.find(at, self.h, self.settings.margin)
+        deep = self._pipeline.overlaps(at)
+        found = self._pipeline.find(at, self.h, self.settings.margin, deep)
         contacts = self._surfaces.split(found)
         pairs, points = zip(*(contact_pairs(c, self._surfaces, at) for c in contacts))
         p = self._guess(contacts, pairs, h)
         clock.lap("collision")
+        deepest = max(0.0, float(deep.max(initial=0.0)), -float(found.gap.min(initial=0.0)))
+        self.monitor.begin(self.h, self.gravity, deepest)
         acts = tuple(outside or ()) if any(f.any() for f in outside or ()) else ()
-        return PendingStep(clock, h, self.substeps, x, poses, contacts, pairs, points, p, acts)
+        return PendingStep(
+            clock, h, self.substeps, x, poses, contacts, pairs, points, p, deepest, acts
+        )
 
     def free(self, now: PendingStep) -> None:
         """Velocities of the bodies by themselves."""
@@ -182,12 +192,8 @@ class ParticleSystem:
             now.rows = constraints.again(now.rows, now.x, now.poses, on, h, settings.baumgarte)
         if settings.mass_splitting:
             now.p.contacts[:] = 0.0
-        finite = begin(now.rows, now.p, on, h, settings.warm_start)
-        if not finite:
-            raise DivergedError(
-                f"step {self.steps + 1} at {self.time:.4g} s: velocities diverged (NaN or Inf); "
-                "lower h, or take more substeps"
-            )
+        begin(now.rows, now.p, on, h, settings.warm_start)
+        self.monitor.require_bounded(on, self.steps + 1, self.time)
         if settings.mass_splitting:
             self._average(now.rows, now.p, on, h)
 
@@ -199,12 +205,17 @@ class ParticleSystem:
             settings.tolerance, settings.max_sweeps,
         )  # fmt: skip
         now.sweeps += self.last_sweep.sweeps
+        self.monitor.require_bounded(now.on, self.steps + 1, self.time)
+        off = now.h * float(self.last_sweep.change[-1]) / MILLIMETRE
+        now.residual = max(now.residual, off)
 
     def move(self, now: PendingStep) -> None:
         """Hand the velocities to the bodies, and go with them."""
         assert now.rows is not None and now.on is not None
         now.left -= 1
-        self._take(now.on, *(self._reactions(now) if now.left == 0 else (None, None)))
+        told = self.monitor.driven or now.left == 0
+        self._take(now.on, *(self._reactions(now) if told else (None, None)))
+        self.monitor.solved(now.outside, now.h)
         for body in self.bodies:
             body.advance(now.h)
         now.x, now.poses = self.positions(), RigidPoses.of(self.rigid)
@@ -224,6 +235,8 @@ class ParticleSystem:
         self.contacts, self._points = now.contacts, now.points
         self.steps += 1
         self.time = self.steps * self.h
+        self.monitor.end(now.x, self.gravity)
+        self.monitor.check(self.steps, self.time)
 
     def _substeps(self) -> int:
         """How many solves a step needs: what explicit bodies, taut chains and fast edges ask for.
@@ -341,7 +354,8 @@ class ParticleSystem:
             state |= {f"impulses/{k}": q.copy() for k, q in old._asdict().items()}
         known = self._warm_start
         state |= {"warm_start/keys": known.keys, "warm_start/values": known.values}
-        return state | {"last_h": np.array(self._last_h), "step": np.array(self.steps)}
+        state |= {"last_h": np.array(self._last_h), "step": np.array(self.steps)}
+        return state | {"monitor": self.monitor.get_state()}
 
     def set_state(self, state: Mapping[str, Array]) -> None:
         part = partial(_part, state)
@@ -354,20 +368,19 @@ class ParticleSystem:
         self._warm_start = WarmStart(known["keys"], known["values"], change)
         self._last_h, self.steps = float(state["last_h"]), int(state["step"])
         self.time = self.steps * self.h
+        self.monitor.set_state(state["monitor"])
 
     def _report(self, now: PendingStep) -> StepReport:
         p = now.p
         pressed = int((p.contacts[:, 0] > 0.0).sum() + (p.rigid_contacts[:, 0] > 0.0).sum())
-        change, asked = float(self.last_sweep.change[-1]), self.settings.tolerance
-        gap = np.concatenate([c.gap for c in self.contacts])
-        drives = {b.name: b.reaction(self.h) for b in self.soft if len(b.driven)}
-        drives |= {b.name: b.reaction(self.h) for b in self.rigid if b.motion is not None}
         return StepReport(
             step=self.steps, time=self.time, phases=now.clock.phases,
-            rows=sum(q.size for q in p), contacts=len(gap), active_contacts=pressed,
-            residual=change, converged=asked == 0.0 or change <= asked, iterations=0,
-            sweeps=now.sweeps, max_penetration=max(0.0, -float(gap.min(initial=0.0))),
-            cavities=(), reactions=drives, momentum_residual=None, air_error=0.0, remeshed=False,
+            rows=sum(q.size for q in p), contacts=sum(map(len, self.contacts)),
+            active_contacts=pressed, residual=now.residual,
+            converged=now.residual <= self.settings.accuracy, iterations=0, sweeps=now.sweeps,
+            max_penetration=now.overlap, cavities=(),
+            reactions=self.monitor.reactions(self.h), momentum_residual=None,
+            air_error=0.0, remeshed=False, particles=self.monitor.report(self.steps),
         )  # fmt: skip
 
 

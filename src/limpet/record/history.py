@@ -9,7 +9,7 @@ import numpy as np
 
 from limpet.clock import PHASES
 from limpet.errors import DivergedError
-from limpet.report import CavityReport, StepReport
+from limpet.report import CavityReport, ParticleReport, StepReport
 
 Array = np.ndarray
 Row = dict[str, float | int | None]  # None: no value, an empty cell
@@ -18,11 +18,13 @@ Row = dict[str, float | int | None]  # None: no value, an empty cell
 # SI units; the phases are in milliseconds. With several cavities, the pressure is the lowest one
 # with its temperature; gas residual and seal gap (with its position) are the largest; the other
 # values are sums. "reaction" is the force of all prescribed motions, positive against gravity.
+# Stretch, inverted cells and energies are those of particle bodies.
 COLUMNS = (
     "step", "time", "reaction", "cavities", "pressure", "volume", "air", "temperature", "vented",
     "leaked", "seal_gap", "seal_x", "seal_y", "seal_z", "gas_residual", "air_error",
     "momentum_residual", "max_penetration", "rows", "contacts", "active_contacts", "residual",
-    "converged", "iterations", "sweeps", "remeshed", *(f"ms_{phase}" for phase in PHASES),
+    "converged", "iterations", "sweeps", "remeshed", "stretch", "inverted", "kinetic_energy",
+    "elastic_energy", "gravity_work", "drive_work", *(f"ms_{phase}" for phase in PHASES),
 )  # fmt: skip
 
 
@@ -80,6 +82,7 @@ def flatten(report: StepReport, up: Array) -> Row:
         "iterations": report.iterations,
         "sweeps": report.sweeps,
         "remeshed": int(report.remeshed),
+        **_particles(report.particles),
     }
     for phase in PHASES:
         row[f"ms_{phase}"] = 1e3 * report.phases.get(phase, 0.0)
@@ -91,6 +94,14 @@ def flatten(report: StepReport, up: Array) -> Row:
         if value is not None and not math.isfinite(value):
             raise DivergedError(f"{name} became {value} at step {report.step}")
     return {name: None if x is None else _plain(x) for name, x in row.items()}
+
+
+def _particles(report: ParticleReport | None) -> dict[str, float | None]:
+    """What is known of particle bodies; empty cells without any."""
+    names = "stretch", "inverted", "kinetic_energy", "elastic_energy", "gravity_work", "drive_work"
+    r = report
+    values = r and (r.stretch, r.inverted, r.kinetic, r.elastic, r.fallen, r.work)
+    return dict(zip(names, values or (None,) * len(names)))
 
 
 def csv_line(row: Row) -> str:

@@ -26,6 +26,21 @@ class Span:
 
 
 @dataclass(frozen=True)
+class ParticleSummary:
+    """How particle bodies fared."""
+
+    max_stretch: float  # |l/L - 1| of the worst inextensible edge
+    last_stretch: float  # at the end
+    max_inverted: int  # tetrahedra inside out
+    last_inverted: int
+    max_kinetic_energy: float  # [J]
+    last_kinetic_energy: float  # [J] at the end
+    last_elastic_energy: float | None  # [J] when it was last taken; None if the run was too short
+    gravity_work: float  # [J] given by gravity
+    drive_work: float  # [J] of prescribed motions, applied forces and other bodies
+
+
+@dataclass(frozen=True)
 class Summary:
     """SI units, times by phase in milliseconds; None (null in JSON) where there is no value."""
 
@@ -51,6 +66,7 @@ class Summary:
     ended_step: int
     why: str | None  # why it ended early
     probes: dict[str, Span]  # by column
+    particles: ParticleSummary | None  # None if there are no particle bodies
 
     def to_json(self) -> str:
         """Strict JSON: a NaN would raise here rather than reach a file."""
@@ -80,6 +96,7 @@ def summarise(
         peak_time=None if peak is None else _value(rows[peak], "time"),
         duration=_value(rows[-1], "time") if rows else 0.0, ended=ended,
         ended_step=int(_value(rows[-1], "step")) if rows else 0, why=why, probes=_spans(rows),
+        particles=_particles(rows),
     )  # fmt: skip
 
 
@@ -87,6 +104,21 @@ def _spans(rows: list[Row]) -> dict[str, Span]:
     names = [name for name in (rows[0] if rows else ()) if name not in COLUMNS]
     curves = {name: [_value(row, name) for row in rows] for name in names}
     return {name: Span(min(c), max(c), c[-1]) for name, c in curves.items()}
+
+
+def _particles(rows: list[Row]) -> ParticleSummary | None:
+    if not rows or rows[-1]["stretch"] is None:
+        return None
+    last = rows[-1]
+    elastic = [e for row in rows if (e := row["elastic_energy"]) is not None]
+    return ParticleSummary(
+        max_stretch=_largest(rows, "stretch"), last_stretch=_value(last, "stretch"),
+        max_inverted=int(_largest(rows, "inverted")), last_inverted=int(_value(last, "inverted")),
+        max_kinetic_energy=_largest(rows, "kinetic_energy"),
+        last_kinetic_energy=_value(last, "kinetic_energy"),
+        last_elastic_energy=elastic[-1] if elastic else None,
+        gravity_work=_value(last, "gravity_work"), drive_work=_value(last, "drive_work"),
+    )  # fmt: skip
 
 
 def _peak(rows: list[Row]) -> int | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from limpet.contact.friction import FrictionTable
 from limpet.contact.primitives import ball
 from limpet.model.world import World
+from limpet.particles.bending import BendingModel
 from limpet.particles.body import ParticleBody
 from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import cloth as cloth_mesh
 from limpet.particles.meshes import grid_edges
 from limpet.particles.model import ParticleModel
-from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.settings import ParticleSolverSettings, Plan
 from limpet.particles.system import ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
@@ -20,16 +23,27 @@ from limpet.shapes.objects import globe
 from limpet.units import Length, Mass, Positive, Time
 
 SOLVER_SETTINGS = ParticleSolverSettings(sweeps=1, max_sweeps=6, substeps=2, warm_start=0.95)
+PLANS: dict[Plan, ParticleSolverSettings] = {
+    "stable": SOLVER_SETTINGS, "paper": ParticleSolverSettings.paper(warm_start=0.95),
+}  # fmt: skip
+Folds = Literal["springs", "eq33"]
 
 
 class ClothParameters(SceneParameters):
     h: Time = 0.02
     duration: Time = 4.0
-    divisions: int = Field(50, ge=2, description="divisions of the cloth in each direction")
+    divisions: int = Field(50, ge=2, le=300, description="divisions of the cloth in each direction")
     side: Positive[Length] = Field(1.0, description="side of the cloth")
     cloth_mass: Positive[Mass] = Field(0.2, description="mass of the cloth, a light cotton")
     radius: Positive[Length] = Field(0.25, description="radius of the sphere")
     friction: float = Field(0.5, ge=0.0, description="friction between cloth and sphere")
+    bending: float = Field(1e-6, gt=0.0, description="stiffness of each fold [N m/rad]")
+    folds: Folds = Field(
+        "springs", description="springs on the angle of each fold, or eq33: C's bending constraint"
+    )
+    plan: Plan = Field(
+        "stable", description="stable, or paper: one solve of 2 + 2 sweeps per step, as C"
+    )
 
 
 @scene(
@@ -41,8 +55,11 @@ class ClothParameters(SceneParameters):
 def cloth(p: ClothParameters) -> World:
     """A flat cloth is released just above a sphere."""
     world = World(friction=p.friction)
-    world.particles.settings = SOLVER_SETTINGS
-    sheet = add_cloth(world.particles, p.divisions, p.side, p.cloth_mass, p.radius)
+    world.particles.settings = PLANS[p.plan]
+    sheet = add_cloth(
+        world.particles, p.divisions, p.side, p.cloth_mass, p.radius, bending=p.bending,
+        folds=p.folds,
+    )  # fmt: skip
     world.add_probe("cloth", sheet)
     return world
 
@@ -67,17 +84,22 @@ def add_cloth(
     bending: float = 1e-6,  # [N m/rad] of each fold
     drag: float = 2.0,  # [1/s] of the air
     self_collision: bool = False,
+    folds: Folds = "springs",
 ) -> ParticleBody:
     """Add a cloth with inextensible edges and implicit bending springs, and the sphere.
 
-    Vezzaro et al. 2015 (C) bound the moment of stiff folds instead. Such folds jump between the
-    bounds and leave the edges at rest 2 to 3 % too long; bending springs leave 1 to 2 %.
+    Vezzaro et al. 2015 (C) bound the force of stiff folds instead: with `folds` "eq33" that is
+    C eq 33 up to the force by which a spring resists a fold of one radian.
     """
     mesh = cloth_mesh(side, side, (divisions, divisions)).moved((0.0, 0.0, radius + 0.01))
     node = mass / len(mesh.points)
     sheet = MassSpring("cloth", mesh, mass, stiffness=0.01 * node / 1e-4, mass_damping=drag)
     model.add(sheet, thickness, self_collision=self_collision)
     model.add_inextensible_edges(sheet, grid_edges(mesh, (divisions, divisions)))
-    model.add_bending(sheet, stiffness=bending, damping=0.1 * bending)
+    if folds == "eq33":
+        edge = side / divisions
+        model.add_bending(sheet, model=BendingModel.DOT, max_force=bending / edge)
+    else:
+        model.add_bending(sheet, stiffness=bending, damping=0.1 * bending)
     model.add_rigid(RigidBody("sphere", globe(radius), 5.0, fixed=True), ball(radius))
     return sheet

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from limpet.contact.primitives import half_space
+from limpet.errors import LimpetError
 from limpet.geometry.shape import RigidShape
 from limpet.model.world import World
 from limpet.particles.meshes import gel_block
@@ -20,6 +21,7 @@ from limpet.shapes.boxes import box
 from limpet.units import Length, Mass, Positive, Speed, Time
 
 TABLE = 0.02  # [m] its thickness
+CUP = 0.05  # [m] more than a cup is high
 
 
 class GelParameters(LiftParameters):
@@ -35,9 +37,9 @@ class GelParameters(LiftParameters):
     gel_mass: Positive[Mass] = Field(0.1, description="mass of the gel")
     edge: Positive[Length] = Field(0.06, description="edge of the gel's top")
     height: Positive[Length] = Field(0.03, description="height of the gel")
-    divisions: int = Field(4, ge=2, description="cells along the gel's edges")
-    layers: int = Field(2, ge=1, description="cells along its height")
-    firmness: int = Field(16, ge=1, description="sweeps per step towards the rest shape")
+    divisions: int = Field(4, ge=2, le=40, description="cells along the gel's edges")
+    layers: int = Field(2, ge=1, le=40, description="cells along its height")
+    firmness: int = Field(16, ge=1, le=1000, description="sweeps per step towards the rest shape")
 
 
 @scene(
@@ -63,6 +65,10 @@ def cup_lifts_bag(p: GelParameters) -> World:
 
 
 def _gel_under_cup(p: GelParameters, skin: bool) -> World:
+    if p.push > p.height + CUP:
+        raise LimpetError(
+            f"push = {p.push:g} m: expected at most {p.height + CUP:g} m, gel and cup together"
+        )
     world, rotation, origin = cup_over(p)
     mesh = gel_block((p.edge, p.edge, p.height), (p.divisions, p.divisions, p.layers))
     mesh = replace(mesh, points=mesh.points @ rotation.T + origin)

@@ -16,7 +16,7 @@ from limpet.particles.mass_spring import MassSpring
 from limpet.particles.meshes import ParticleMesh
 from limpet.particles.meshes import rope as strip
 from limpet.particles.model import ParticleModel
-from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.settings import ParticleSolverSettings, Plan
 from limpet.particles.system import ParticleSystem
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.registry import SceneParameters, scene
@@ -27,6 +27,9 @@ from limpet.units import Length, Mass, Positive, Time
 # Substeps of 1 ms: at 2 ms the tension limit acts where the rope bends over the wheel and takes 3 %
 # of its speed.
 SOLVER_SETTINGS = ParticleSolverSettings(sweeps=20, substeps=20, max_substeps=20)
+PLANS: dict[Plan, ParticleSolverSettings] = {
+    "stable": SOLVER_SETTINGS, "paper": ParticleSolverSettings.paper(),
+}  # fmt: skip
 THICKNESS = 3e-3  # [m] distance kept from the wheel, more than the sagitta of a rope segment
 SEGMENTS = 24  # C: 50 nodes, 48 faces, 121 inextensibility and 47 bending constraints
 
@@ -41,6 +44,9 @@ class RopeParameters(SceneParameters):
     wheel_mass: Positive[Mass] = Field(0.5, description="mass of the wheel")
     radius: Positive[Length] = Field(0.2, description="radius of the wheel")
     friction: float = Field(0.5, ge=0.0, description="friction between rope and wheel")
+    plan: Plan = Field(
+        "stable", description="stable, or paper: one solve of 2 + 2 sweeps per step, as C"
+    )
 
 
 @scene(
@@ -52,7 +58,7 @@ class RopeParameters(SceneParameters):
 def rope(p: RopeParameters) -> World:
     """Both weights are released at the same height."""
     world = World(friction=p.friction)
-    world.particles.settings = SOLVER_SETTINGS
+    world.particles.settings = PLANS[p.plan]
     bodies = add_rope(
         world.particles, p.heavy, p.light, p.rope_mass, p.length, p.wheel_mass, p.radius
     )

@@ -22,6 +22,7 @@ class SpineParameters(SolidParameters):
     length: Positive[Length] = Field(0.19, description="length from end to end")
     width: Positive[Length] = Field(0.05, description="width of the vertebrae")
     height: Positive[Length] = Field(0.03, description="height of the vertebrae")
+    held: Literal["both", "one"] = Field("both", description="the ends that are held")
     vertebrae: int = Field(7, ge=2, description="blocks along the backbone")
     mesh: Literal["netgen", "bricks"] = Field(
         "netgen",
@@ -36,7 +37,7 @@ class SpineParameters(SolidParameters):
     expect="sags between its ends; linear tetrahedra lock and hardly move",
 )
 def spine(p: SpineParameters) -> World:
-    """The ends are held, the vertebrae between them sink."""
+    """The ends are held, the vertebrae between them sink; held at one end only, it bends down."""
     world = World()
     order = order_of(p.element)
     size = p.length, p.width, p.height, p.vertebrae
@@ -49,10 +50,17 @@ def spine(p: SpineParameters) -> World:
         shape = solid(*tets, "spine", order)
     x = shape.points[:, 0]
     away = np.abs(x - 0.5 * (x.min() + x.max())) / p.length
-    ends, middle = np.flatnonzero(away > 0.5 - 1e-9), np.flatnonzero(away < 0.02)
-    shape = replace(shape, regions={"ends": ends, "middle": middle})
+    ends, middle = away > 0.5 - 1e-9, np.flatnonzero(away < 0.02)
+    near = x < x.mean()
+    tip = np.flatnonzero(ends & ~near)
+    if p.held == "one":
+        ends &= near
+    regions = {"ends": np.flatnonzero(ends), "middle": middle, "tip": tip}
+    shape = replace(shape, regions=regions)
     mass = p.density * solid_volume(shape)
     body = world.add_soft(shape, p.material(), mass, name="spine", fem=p.fem())
     world.fix(body["ends"])
     world.add_probe("middle", body["middle"])
+    if p.held == "one":
+        world.add_probe("tip", body["tip"])
     return world

@@ -18,7 +18,7 @@ from limpet.scenes.jellies import jelly_system
 REPEATS = 3
 STEPS = 60  # timed, from the drop on
 PHASES = ("free", "collision", "compliance", "solve", "correct")
-PAPER_SWEEPS = ParticleSolverSettings(sweeps=2, rigid_sweeps=2, substeps=1, max_substeps=1)
+PAPER_SWEEPS = ParticleSolverSettings.paper()
 SIZES = (14, 25, 45, 78, 142)  # divisions of a cloth that give 1 000 to 100 000 constraints
 TARGETS = {"jelly": 5.0, "cloth": 8.0, "30 000 constraints": 20.0}  # [ms]
 

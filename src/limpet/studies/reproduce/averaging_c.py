@@ -156,7 +156,7 @@ def compare_rope(friction: float, seconds: float) -> list[Comparison]:
 CASES: tuple[Callable[[], list[Comparison]], ...] = (
     partial(
         compare_cloth,
-        ParticleSolverSettings(rigid_sweeps=2, max_substeps=1),
+        ParticleSolverSettings.paper(),
         "one solve a step",
         DIVISIONS,
         CLOTH_SECONDS,

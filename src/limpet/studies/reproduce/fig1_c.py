@@ -27,6 +27,7 @@ Array = np.ndarray
 
 STEPS, EVERY = 60, 5  # of a run, and between two samples
 SWEEPS = 20  # of a sample
+FIRST = 2  # sweeps that C takes: its "first iterations"
 SHOWN = (1, 2, 3, 5, 10, 20)  # sweeps in the table
 SCENES: dict[str, Callable[[], ParticleSystem]] = {"cloth": cloth_system, "jelly": jelly_system}
 STARTS = {"warm": None, "cold": 0.0}  # factor of the last impulses; None: as in the scene
@@ -74,6 +75,13 @@ class Convergence:
         return bool(np.all(np.diff(self.typical[self.largest - 1 :]) < 0.0))
 
     @property
+    def first(self) -> bool:
+        """C's statement: the largest change is in the first sweeps, and all later ones are less."""
+        return self.largest <= FIRST and bool(
+            self.typical[FIRST:].max(initial=0.0) < self.typical[:FIRST].max()
+        )
+
+    @property
     def early(self) -> float:
         return self.rate(1, 3)
 
@@ -98,13 +106,13 @@ def sample_run(
 
 
 def run(progress: Progress) -> Result:
-    """Both scenes; that every sweep changes less than the one before decides `ok`."""
+    """Both scenes; C's statement decides `ok`: the first sweeps change most, by far."""
     tick = Ticker(progress, len(SCENES) * (STEPS // EVERY), "fig1-c")
     found = [c for name, build in SCENES.items() for c in sample_run(name, build(), tick)]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             f"{c.scene}, {c.start}", *(1e3 * float(c.typical[k - 1]) for k in SHOWN),
-            c.early, c.late, c.early < c.late, c.largest, c.falls,
+            c.early, c.late, c.early < c.late, c.largest, c.falls, c.first,
         )
         for c in found
     )  # fmt: skip
@@ -114,7 +122,7 @@ def run(progress: Progress) -> Result:
         (
             "scene, start", *(f"sweep {k}" for k in SHOWN),
             "factor per sweep, 1 to 3", f"factor per sweep, 3 to {SWEEPS}", "fastest at first",
-            "largest in sweep", "then monotonic",
+            "largest in sweep", "then monotonic", "C: largest in the first two",
         ),
         rows,
         (
@@ -123,7 +131,7 @@ def run(progress: Progress) -> Result:
             "rows of forces and of moments are taken together, as C does",
         ),
     )  # fmt: skip
-    return Result((table,), all(c.falls for c in found), {"fig1-c.png": partial(_draw, found)})
+    return Result((table,), all(c.first for c in found), {"fig1-c.png": partial(_draw, found)})
 
 
 def _draw(found: list[Convergence], path: Path) -> None:

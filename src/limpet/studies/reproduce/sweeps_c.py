@@ -40,7 +40,7 @@ def sweep_settings(
     settings: ParticleSolverSettings, solves: int
 ) -> dict[str, ParticleSolverSettings]:
     """Solver settings from C's to the finest; `solves` per step with C's."""
-    two = ParticleSolverSettings(sweeps=2, rigid_sweeps=2, substeps=solves, max_substeps=solves)
+    two = ParticleSolverSettings.paper(substeps=solves, max_substeps=solves)
     fine = {
         f"to {1e3 * t:g} mm/s": replace(settings, sweeps=MAX_SWEEPS, max_sweeps=0, tolerance=t)
         for t in TOLERANCES
