@@ -45,6 +45,7 @@ from limpet.particles.sweep import (
     rigid_reactions,
     sweep,
 )
+from limpet.particles.sweep_lines import restore_lengths
 from limpet.report import StepReport
 from limpet.rigid.rigid_body import RigidBody
 
@@ -100,11 +101,16 @@ class ParticleSystem:
         self._surfaces = CollisionSurfaces.of(bodies, friction)
         self._constraints = ParticleConstraints.of(model.distances, model.bends, model.anchors)
         self._primitives = self._body_primitives(bodies)
+        # inextensible edges of sheets get their length back in positions, not by Baumgarte
+        sheet = np.repeat([not b.mesh.closed for b in self.soft], np.diff(self.first)).astype(bool)
+        distances = self._constraints.distances
+        self._restored = sheet[distances.nodes[:, 0]] & np.isinf(distances.stiffness)
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
         self._warm_start = WarmStart.none()
         self.steps, self.time = 0, 0.0
         self.substeps = 0  # of the last step
+        self.impacts = 0  # sheets that would have passed through each other in the last solve
         self.clock: Callable[[], float] = perf_counter
         self.contacts = Contacts.none(), Contacts.none()  # of the last step, as in `PendingStep`
         self._points = np.zeros((0, 3)), np.zeros((0, 3))
@@ -153,7 +159,8 @@ class ParticleSystem:
         h = self.h / self.substeps
         x, poses = self.positions(), RigidPoses.of(self.rigid)
         at = self._kinematics(poses)
-        found = self._pipeline.find(at, self.h, self.settings.margin)
+        every = h if self._pipeline.meshes else self.h  # meshes are searched in each solve
+        found = self._pipeline.find(at, every, self.settings.margin)
         contacts = self._surfaces.split(found)
         pairs, points = zip(*(contact_pairs(c, self._surfaces, at) for c in contacts))
         p = self._guess(contacts, pairs, h)
@@ -180,6 +187,7 @@ class ParticleSystem:
             )
         else:
             now.rows = constraints.again(now.rows, now.x, now.poses, on, h, settings.baumgarte)
+        now.rows.distances.bias[self._restored] = 0.0
         if settings.mass_splitting:
             now.p.contacts[:] = 0.0
         finite = begin(now.rows, now.p, on, h, settings.warm_start)
@@ -196,7 +204,7 @@ class ParticleSystem:
         assert now.rows is not None and now.on is not None
         self.last_sweep = sweep(
             now.rows, now.p, now.on, now.h, settings.sweeps, settings.rigid_sweeps,
-            settings.tolerance, settings.max_sweeps,
+            settings.tolerance, settings.max_sweeps, settings.max_stretch,
         )  # fmt: skip
         now.sweeps += self.last_sweep.sweeps
 
@@ -204,23 +212,60 @@ class ParticleSystem:
         """Hand the velocities to the bodies, and go with them."""
         assert now.rows is not None and now.on is not None
         now.left -= 1
+        x = self._arrive(now)
         self._take(now.on, *(self._reactions(now) if now.left == 0 else (None, None)))
         for body in self.bodies:
             body.advance(now.h)
-        now.x, now.poses = self.positions(), RigidPoses.of(self.rigid)
-        if now.left:
+        self._place(x)
+        now.x, now.poses = x, RigidPoses.of(self.rigid)
+        if now.left and self._pipeline.meshes:
+            self._search(now)
+        elif now.left:
             follow_rows(now.rows, now.on, now.h)
             pairs, poses = now.rows.contacts.pairs, now.poses
             slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, self._primitives)
 
-    def _keep(self, now: PendingStep) -> None:
-        """What the next step starts from."""
-        self._impulses, self._last_h = now.p, now.h
-        self._warm_start = WarmStart.of(
+    def _arrive(self, now: PendingStep) -> Array:
+        """(n, 3) [m] where the nodes go: edges get lengths back, sheets do not pass through."""
+        assert now.rows is not None and now.on is not None
+        on, h = now.on, now.h
+        x = now.x + h * on.v
+        if self._restored.any():
+            share = self.settings.baumgarte
+            restore_lengths(now.rows.distances, self._restored, x, on.inverse_mass, share)
+        if self._pipeline.joined is not None:
+            u = (x - now.x) / h
+            stopped, self.impacts = self._pipeline.joined.stop(now.x, u, on.inverse_mass, h)
+            on.v[:] += stopped - u
+            x = now.x + h * stopped
+        return x
+
+    def _place(self, x: Array) -> None:
+        for i, soft in enumerate(self.soft):
+            soft.x = x[self.first[i] : self.first[i + 1]].copy()
+
+    def _search(self, now: PendingStep) -> None:
+        """The contacts anew, where meshes slide over each other within the step."""
+        known = self._remember(now)
+        at = self._kinematics(now.poses)
+        now.contacts = self._surfaces.split(self._pipeline.find(at, now.h, self.settings.margin))
+        now.pairs, now.points = zip(*(contact_pairs(c, self._surfaces, at) for c in now.contacts))
+        rigid, soft = (known.recall(c.key, q.frame) for c, q in zip(now.contacts, now.pairs))
+        now.p = now.p._replace(rigid_contacts=rigid, contacts=soft)
+        now.rows = None
+
+    @staticmethod
+    def _remember(now: PendingStep) -> WarmStart:
+        return WarmStart.of(
             np.concatenate([c.key for c in now.contacts]),
             np.concatenate([now.p.rigid_contacts, now.p.contacts]),
             np.concatenate([pairs.frame for pairs in now.pairs]),
         )
+
+    def _keep(self, now: PendingStep) -> None:
+        """What the next step starts from."""
+        self._impulses, self._last_h = now.p, now.h
+        self._warm_start = self._remember(now)
         self.contacts, self._points = now.contacts, now.points
         self.steps += 1
         self.time = self.steps * self.h

@@ -19,7 +19,9 @@ from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.objects import globe
 from limpet.units import Length, Mass, Positive, Time
 
-SOLVER_SETTINGS = ParticleSolverSettings(sweeps=1, max_sweeps=6, substeps=2, warm_start=0.95)
+SOLVER_SETTINGS = ParticleSolverSettings(
+    sweeps=1, max_sweeps=20, max_stretch=0.03, substeps=2, warm_start=1.0
+)
 
 
 class ClothParameters(SceneParameters):
