@@ -9,7 +9,7 @@ conserve momentum; a zone conserves the angular momentum as well.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -38,7 +38,7 @@ class Impacts(NamedTuple):
 
 @njit(cache=True)
 def _add(
-    nodes: Array, weight: Array, normal: Array, k: int, of: tuple[np.int32, ...],
+    nodes: Array, weight: Array, normal: Array, k: int, of: Any,
     share: tuple[float, ...], n: Vec, u: Array,
 ) -> bool:  # fmt: skip
     """Write impact k with its normal against the relative velocity; False if there is none."""

@@ -15,14 +15,22 @@ from numba import njit
 
 from limpet.contact.collider import Shape
 from limpet.contact.contacts import doubled
-from limpet.contact.edges import is_ridge
-from limpet.contact.sheets import COINCIDENT, INSIDE, Sheet, bounding, near_triangles
+from limpet.contact.edges import CROSSING, is_ridge
+from limpet.contact.sheets import (
+    COINCIDENT,
+    INSIDE,
+    Sheet,
+    bounding,
+    near_triangles,
+    vertex_side,
+)
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, nearest
 from limpet.geometry.distance import (
     Vec,
     add,
     closest_on_segments,
     closest_on_triangle,
+    cross,
     dot,
     face_normal,
     offset,
@@ -38,6 +46,7 @@ Array = np.ndarray
 
 DEEP = 0.02  # [m] that the search looks at least into the surface
 SHALLOW = 5e-3  # [m] that a corner or a ridge may stand out through the sheet
+FURTHER = 0.2  # of the distance between corner and sheet
 LOOKS = 0.5  # cosine between the line to the sheet and the normal of a corner or ridge
 NEAREST = 0.99  # share of its distance from a ridge that an edge has from the surface as a whole
 
@@ -91,16 +100,23 @@ def vertices_on_closed(
 
 
 @njit(cache=True)
-def _outside(n: Vec, d: float, p: Vec, out: Vec, y: Array, shape: Shape, stack: Array) -> float:
+def _outside(
+    n: Vec, d: float, p: Vec, up: Vec, out: Vec, y: Array, shape: Shape, stack: Array
+) -> float:
     """1 where p of the sheet is outside of a corner or ridge with pseudonormal `out`, -1 inside.
 
-    n: the unit line from the corner to p, d long. 0 where neither of them looks at the other.
+    n: the unit line from the corner to p, d long; up: the sheet's unit normal. 0 where neither of
+    them looks at the other, and where the sheet is cut by a ridge that stands across it.
     """
     side = 1.0 if dot(n, out) >= 0.0 else -1.0
-    if side * dot(n, out) < LOOKS or (side < 0.0 and d > SHALLOW):
+    if side * dot(n, out) < LOOKS:
+        return 0.0
+    if side < 0.0 and (d > SHALLOW or abs(dot(n, up)) < LOOKS):
         return 0.0
     if side < 0.0:  # a sheet on the far side of a thin wall lies behind its corners as well
-        t, _, _, _, _, depth = signed_nearest(p, y, shape, d, stack)
+        # straight under a corner it lies in a face that meets there: look a little further inside
+        p = sub(p, scale(FURTHER * d, out))
+        t, _, _, _, _, depth = signed_nearest(p, y, shape, 2.0 * d, stack)
         return -1.0 if t >= 0 and depth < 0.0 else 0.0
     return 1.0
 
@@ -141,7 +157,8 @@ def corners_on_sheet(
         else:
             n = face_normal(face, x, triangles)
             n = n if dot(n, out) >= 0.0 else scale(-1.0, n)
-        side = _outside(n, best, sub(p, line), out, y, shape, stack)
+        up = face_normal(face, x, triangles)
+        side = _outside(n, best, sub(p, line), up, out, y, shape, stack)
         if side == 0.0 or side * best - thickness > within:
             continue
         if found == len(index):
@@ -155,6 +172,13 @@ def corners_on_sheet(
         row[4], row[5], row[6] = scale(-side, n)
         found += 1
     return index[:found], value[:found]
+
+
+@njit(cache=True)
+def _parallel(u: Vec, v: Vec) -> bool:
+    """Whether the line between two edges along u and v has no direction; vertices touch then."""
+    n = cross(u, v)
+    return dot(n, n) < CROSSING * CROSSING * dot(u, u) * dot(v, v)
 
 
 @njit(cache=True)
@@ -179,6 +203,8 @@ def edges_on_ridges(
                 f = ridges.owned[l]
                 a, b = ridges.edges[f, 0], ridges.edges[f, 1]
                 pa, pb = point(y, a), point(y, b)
+                if _parallel(sub(q, p), sub(pb, pa)):
+                    continue
                 s, t = closest_on_segments(p, q, pa, pb)
                 if min(s, t, 1.0 - s, 1.0 - t) < INSIDE:
                     continue  # a vertex is nearer
@@ -193,7 +219,8 @@ def edges_on_ridges(
                         face_normal(ridges.triangles[f, 1], y, triangles),
                     )
                 )
-                side = _outside(scale(1.0 / d, r), d, on, out, y, shape, other)
+                up = unit(add(vertex_side(i, x, sheet), vertex_side(j, x, sheet)))
+                side = _outside(scale(1.0 / d, r), d, on, up, out, y, shape, other)
                 if side == 0.0 or side * d - thickness > within:
                     continue
                 if side > 0.0 and signed_nearest(on, y, shape, NEAREST * d, other)[0] >= 0:

@@ -16,6 +16,9 @@ from limpet.geometry.bvh import refit
 Array = np.ndarray
 
 
+CORE = 0.25  # of the thickness: what corners and ridges of a closed surface keep from a sheet
+
+
 class Side:
     """One surface of a pair: its mesh, its number, positions and velocities."""
 
@@ -80,7 +83,10 @@ def closed_contacts(
 ) -> Contacts:
     """Contacts of a sheet with a closed surface, of all that may arrive there within h.
 
-    Chains pull their neighbours along: any vertex may come as far as the fastest does.
+    Chains pull their neighbours along: any vertex may come as far as the fastest does. The sheet's
+    vertices keep the thickness, and are pushed out. Between them it is flat, and lies nearer to
+    what is round: corners and ridges keep only its CORE, and stop what comes nearer without pushing
+    it out. If they pushed, a cloth over a rim would never come to rest.
     """
     (fast,) = closing_speeds([one.v, two.v], [(0, 1)])
     within = margin + h * fast
@@ -93,11 +99,14 @@ def closed_contacts(
     index, value = vertices_on_closed(one.x, one.sheet.used, two.x, two.shape, thickness, within)
     if len(index):
         parts.append(_on_face(one, two, index, value, VERTEX_FACE))
-    index, value = corners_on_sheet(two.x, two.shape, one.x, one.sheet, thickness, within)
+    thin = CORE * thickness
+    index, value = corners_on_sheet(two.x, two.shape, one.x, one.sheet, thin, within)
     if len(index):
+        value[:, 3] = np.maximum(value[:, 3], 0.0)
         parts.append(_on_face(two, one, index, value, FACE_VERTEX))
-    index, value = edges_on_ridges(one.x, one.sheet, two.x, two.shape, thickness, within)
+    index, value = edges_on_ridges(one.x, one.sheet, two.x, two.shape, thin, within)
     if len(index):
+        value[:, 2] = np.maximum(value[:, 2], 0.0)
         parts.append(_on_edge(one, two, index, value))
     return Contacts.join(parts)
 

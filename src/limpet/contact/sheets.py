@@ -119,7 +119,7 @@ def bounding(p: Vec, q: Vec, reach: float) -> tuple[Vec, Vec]:
 
 
 @njit(cache=True)
-def _vertex_side(i: int, x: Array, sheet: Sheet) -> Vec:
+def vertex_side(i: int, x: Array, sheet: Sheet) -> Vec:
     """Sum of the area vectors round vertex i: which way its sheet faces there."""
     n = (0.0, 0.0, 0.0)
     for k in range(sheet.corner_start[i], sheet.corner_start[i + 1]):
@@ -175,7 +175,7 @@ def vertices_on_faces(
             continue
         faces[0] = faces[1] = -1
         gaps[0] = gaps[1] = np.inf
-        facing = _vertex_side(i, x, one)
+        facing = vertex_side(i, x, one)
         for k in range(count):
             t = near[k]
             a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]

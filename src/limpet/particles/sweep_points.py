@@ -257,3 +257,49 @@ def follow(points: PointConstraints, on: Velocities, h: float) -> None:
         u0, u1, u2 = _relative(points.pairs, c, on)
         n = points.pairs.frame[c, 0]
         points.pairs.gap[c, 0] += h * (n[0] * u0 + n[1] * u1 + n[2] * u2)
+
+
+@njit(cache=True, error_model="numpy")
+def release(points: PointConstraints, sheet: Array) -> None:
+    """Do not push sheets out by their velocities: `push_out` does. sheet (n,) bool, by node."""
+    for c in range(len(points.bias)):
+        if points.bias[c, 0] < 0.0 and sheet[points.pairs.node[points.pairs.start[c]]]:
+            points.bias[c, 0] = 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def push_out(
+    points: PointConstraints, sheet: Array, x: Array, y: Array, on: Velocities, h: float,
+    share: float,
+) -> None:  # fmt: skip
+    """Take a share of the overlap of sheets back, in the positions y (n, 3) that nodes x go to.
+
+    Of the nodes alone. In the velocities (Baumgarte) a taut sheet would gain the work of it.
+    """
+    pairs = points.pairs
+    for c in range(len(points.bias)):
+        first, last = pairs.start[c], pairs.start[c + 1]
+        if not sheet[pairs.node[first]]:
+            continue
+        n, gap, w = pairs.frame[c, 0], pairs.gap[c, 0], 0.0
+        for e in range(first, last):
+            i, s = pairs.node[e], pairs.weight[e]
+            w += s * s * on.inverse_mass[i]
+            for k in range(3):
+                gap += s * n[k] * (y[i, k] - x[i, k])
+        for side in range(2):
+            body, sign = pairs.rigid[c, side], 1.0 - 2.0 * side
+            if body >= 0:
+                v, r = on.rigid_v[body], pairs.arm[c, side]
+                gap += sign * h * (
+                    n[0] * (v[0] + v[4] * r[2] - v[5] * r[1])
+                    + n[1] * (v[1] + v[5] * r[0] - v[3] * r[2])
+                    + n[2] * (v[2] + v[3] * r[1] - v[4] * r[0])
+                )  # fmt: skip
+        if gap >= 0.0 or w == 0.0:
+            continue
+        for e in range(first, last):
+            i = pairs.node[e]
+            move = -share * gap * pairs.weight[e] * on.inverse_mass[i] / w
+            for k in range(3):
+                y[i, k] += move * n[k]

@@ -46,6 +46,7 @@ from limpet.particles.sweep import (
     sweep,
 )
 from limpet.particles.sweep_lines import restore_lengths
+from limpet.particles.sweep_points import push_out, release
 from limpet.report import StepReport
 from limpet.rigid.rigid_body import RigidBody
 
@@ -103,6 +104,7 @@ class ParticleSystem:
         self._primitives = self._body_primitives(bodies)
         # inextensible edges of sheets get their length back in positions, not by Baumgarte
         sheet = np.repeat([not b.mesh.closed for b in self.soft], np.diff(self.first)).astype(bool)
+        self._sheet = sheet
         distances = self._constraints.distances
         self._restored = sheet[distances.nodes[:, 0]] & np.isinf(distances.stiffness)
         self._impulses: Impulses | None = None
@@ -188,6 +190,7 @@ class ParticleSystem:
         else:
             now.rows = constraints.again(now.rows, now.x, now.poses, on, h, settings.baumgarte)
         now.rows.distances.bias[self._restored] = 0.0
+        release(now.rows.contacts, self._sheet)
         if settings.mass_splitting:
             now.p.contacts[:] = 0.0
         finite = begin(now.rows, now.p, on, h, settings.warm_start)
@@ -233,6 +236,8 @@ class ParticleSystem:
         if self._restored.any():
             share = self.settings.baumgarte
             restore_lengths(now.rows.distances, self._restored, x, on.inverse_mass, share)
+        if self._sheet.any() and not self.settings.mass_splitting:
+            push_out(now.rows.contacts, self._sheet, now.x, x, on, h, self.settings.baumgarte)
         if self._pipeline.joined is not None:
             u = (x - now.x) / h
             stopped, self.impacts = self._pipeline.joined.stop(now.x, u, on.inverse_mass, h)
