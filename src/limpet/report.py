@@ -84,6 +84,7 @@ class StepReport:
         default_factory=dict
     )  # by the body on the line
     patches: tuple[PatchReport, ...] = ()  # of pressure fields that overlap
+    crossings: int = 0  # edges through triangles, of sheets that collide with sheets
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,11 @@ Array = np.ndarray
 
 
 @njit(cache=True)
-def _count(x: Array, sheet: Sheet) -> int:
+def crossings_of(x: Array, sheet: Sheet, alone: Array) -> int:
+    """As `count_crossings`, of a sheet whose tree is fitted to x.
+
+    alone (n,): edges and triangles with the same number, unless it is -1, do not count.
+    """
     stack, near = np.empty(DEPTH, np.int32), np.empty(len(sheet.triangles), np.int32)
     found = 0
     for e in range(len(sheet.edges)):
@@ -22,7 +26,7 @@ def _count(x: Array, sheet: Sheet) -> int:
         low, high = bounding(p, q, 0.0)
         for k in range(near_triangles(sheet.tree, low, high, stack, near)):
             a, b, c = sheet.triangles[near[k]]
-            if i in (a, b, c) or j in (a, b, c):
+            if i in (a, b, c) or j in (a, b, c) or (alone[i] >= 0 and alone[i] == alone[a]):
                 continue
             if segment_crosses_triangle(p, q, point(x, a), point(x, b), point(x, c)):
                 found += 1
@@ -38,4 +42,4 @@ def count_crossings(x: Array, triangles: Array) -> int:
     x = np.ascontiguousarray(x, dtype=np.float64)
     sheet = sheet_of(triangles, x)
     refit(sheet.tree, x, sheet.triangles)
-    return int(_count(x, sheet))
+    return int(crossings_of(x, sheet, np.full(len(x), -1, np.int32)))

@@ -12,6 +12,7 @@ import numpy as np
 
 from limpet.contact.collider import Collider
 from limpet.contact.contacts import Contacts
+from limpet.contact.crossings import crossings_of
 from limpet.contact.detect import closing_speeds, collider, detect
 from limpet.contact.impacts import stop_impacts
 from limpet.contact.primitive_pairs import Kinematics, PrimitivePairs, primitive_contacts
@@ -19,6 +20,7 @@ from limpet.contact.primitives import BALL, HALF_SPACE, Primitive, bounding_box
 from limpet.contact.rows import opening_speeds
 from limpet.contact.sheet_pairs import ClosedSide, Side, closed_contacts, sheet_contacts
 from limpet.contact.sheets import Sheet, sheet_of
+from limpet.geometry.bvh import refit
 from limpet.geometry.surface import surface_topology
 
 Array = np.ndarray
@@ -83,6 +85,11 @@ class JoinedSheets:
     def stop(self, x: Array, u: Array, inverse_mass: Array, h: float) -> tuple[Array, int]:
         """Velocities (n, 3) with which no sheet passes through another, and how many would."""
         return stop_impacts(x, u, inverse_mass, self.sheet, self.alone, self.clearance, h)
+
+    def crossings(self, x: Array) -> int:
+        """How many edges go through triangles at x (n, 3): 0 unless something is tangled."""
+        refit(self.sheet.tree, x, self.sheet.triangles)
+        return int(crossings_of(x, self.sheet, self.alone))
 
 
 @dataclass(frozen=True)

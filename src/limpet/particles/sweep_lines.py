@@ -40,7 +40,7 @@ def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def _softening(n: int) -> float:
+def softening(n: int) -> float:
     """What the own compliances of a chain of n rows are multiplied by when it is solved together.
 
     The rows of a straight chain between two held nodes are redundant, those of a shallow one nearly
@@ -67,7 +67,7 @@ def sweep_distances(
     for t in range(len(chain) - 1):
         s, e = chain[t], chain[t + 1]
         together = e - s > 1
-        soft = _softening(e - s)
+        soft = softening(e - s)
         before, last = 0.0, 0.0  # of the row before: inverse of its pivot, and change
         for c in range(s, e if together else s):
             pivot, right, back = 1.0, 0.0, 0.0
@@ -118,53 +118,6 @@ def largest_stretch(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
         if (off > 0.0 and p[c] > rows.lower[c]) or (off < 0.0 and p[c] < rows.upper[c]):
             worst = max(worst, abs(off))
     return worst
-
-
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
-def restore_lengths(
-    rows: DistanceRows, which: Array, x: Array, inverse_mass: Array, share: float
-) -> None:
-    """Take a share of the error of the rows `which` (k,) back, in positions x (n, 3), in place.
-
-    In the velocities (Baumgarte) the same would be kept as motion: a taut sheet that is pulled back
-    to its size gains the work of its tension in every step. Chain by chain, as the sweeps.
-    """
-    nodes, chain = rows.nodes, rows.chain
-    m = len(rows.rest)
-    n, factor, change = np.empty((m, 3)), np.empty(m), np.empty(m)
-    for t in range(len(chain) - 1):
-        s, e = chain[t], chain[t + 1]
-        soft = _softening(e - s)
-        before, last = 0.0, 0.0
-        for c in range(s, e):
-            i, j = nodes[c, 0], nodes[c, 1]
-            d0, d1, d2 = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
-            size = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
-            w, pivot, right, back = inverse_mass[i] + inverse_mass[j], 1.0, 0.0, 0.0
-            n[c, 0] = n[c, 1] = n[c, 2] = 0.0
-            if size > 0.0 and w > 0.0 and which[c]:
-                n[c, 0], n[c, 1], n[c, 2] = d0 / size, d1 / size, d2 / size
-                pivot, right = soft * w, -share * (size - rows.rest[c])
-                if (right < 0.0 and rows.lower[c] == 0.0) or (right > 0.0 and rows.upper[c] == 0.0):
-                    right = 0.0  # it does not resist this
-            if c > s:
-                back = -inverse_mass[i] * (
-                    n[c, 0] * n[c - 1, 0] + n[c, 1] * n[c - 1, 1] + n[c, 2] * n[c - 1, 2]
-                )
-                factor[c - 1] = back * before
-                pivot -= back * factor[c - 1]
-                right -= back * last
-            before = 1.0 / pivot
-            last = right * before
-            change[c] = last
-        for c in range(e - 2, s - 1, -1):
-            change[c] -= factor[c] * change[c + 1]
-        for c in range(s, e):
-            i, j = nodes[c, 0], nodes[c, 1]
-            a, b = change[c] * inverse_mass[i], change[c] * inverse_mass[j]
-            for k in range(3):
-                x[i, k] -= a * n[c, k]
-                x[j, k] += b * n[c, k]
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})

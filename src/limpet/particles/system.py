@@ -34,6 +34,7 @@ from limpet.particles.distances import edge_rotation_rate, transverse_frequency
 from limpet.particles.mass_splitting import split_mass_contacts
 from limpet.particles.model import ParticleModel
 from limpet.particles.point_pairs import CollisionSurfaces, PointPairs, contact_pairs
+from limpet.particles.sheet_positions import SheetPositions
 from limpet.particles.sliding import BodyPrimitives, slide
 from limpet.particles.sweep import (
     ConstraintRows,
@@ -45,17 +46,13 @@ from limpet.particles.sweep import (
     rigid_reactions,
     sweep,
 )
-from limpet.particles.sweep_lines import restore_lengths
-from limpet.particles.sweep_points import push_out, release
 from limpet.report import StepReport
 from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
 
 
-SWING_PER_SUBSTEP = (
-    2.0  # [rad] that the fastest chain swings in a solve: beyond, loads pass on too slowly
-)
+SWING_PER_SUBSTEP = 2.0  # [rad] of the fastest chain in a solve: beyond, loads pass on too slowly
 SUBSTEP = ("free", "compliance", "solve", "correct")  # phases of a substep
 ROTATED = 0.3  # [rad] rotation of an edge in a solve: beyond, it cannot be held along its direction
 
@@ -102,11 +99,10 @@ class ParticleSystem:
         self._surfaces = CollisionSurfaces.of(bodies, friction)
         self._constraints = ParticleConstraints.of(model.distances, model.bends, model.anchors)
         self._primitives = self._body_primitives(bodies)
-        # inextensible edges of sheets get their length back in positions, not by Baumgarte
-        sheet = np.repeat([not b.mesh.closed for b in self.soft], np.diff(self.first)).astype(bool)
-        self._sheet = sheet
-        distances = self._constraints.distances
-        self._restored = sheet[distances.nodes[:, 0]] & np.isinf(distances.stiffness)
+        self._positions = SheetPositions.of(
+            self.soft, self._constraints.distances, self.settings.baumgarte,
+            not self.settings.mass_splitting,
+        )  # fmt: skip
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
         self._warm_start = WarmStart.none()
@@ -189,8 +185,7 @@ class ParticleSystem:
             )
         else:
             now.rows = constraints.again(now.rows, now.x, now.poses, on, h, settings.baumgarte)
-        now.rows.distances.bias[self._restored] = 0.0
-        release(now.rows.contacts, self._sheet)
+        self._positions.release(now.rows)
         if settings.mass_splitting:
             now.p.contacts[:] = 0.0
         finite = begin(now.rows, now.p, on, h, settings.warm_start)
@@ -215,11 +210,14 @@ class ParticleSystem:
         """Hand the velocities to the bodies, and go with them."""
         assert now.rows is not None and now.on is not None
         now.left -= 1
-        x = self._arrive(now)
+        x, self.impacts = self._positions.arrive(
+            now.x, now.rows, now.on, now.h, self._pipeline.joined
+        )
         self._take(now.on, *(self._reactions(now) if now.left == 0 else (None, None)))
         for body in self.bodies:
             body.advance(now.h)
-        self._place(x)
+        for i, soft in enumerate(self.soft):
+            soft.x = x[self.first[i] : self.first[i + 1]].copy()
         now.x, now.poses = x, RigidPoses.of(self.rigid)
         if now.left and self._pipeline.meshes:
             self._search(now)
@@ -227,27 +225,6 @@ class ParticleSystem:
             follow_rows(now.rows, now.on, now.h)
             pairs, poses = now.rows.contacts.pairs, now.poses
             slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, self._primitives)
-
-    def _arrive(self, now: PendingStep) -> Array:
-        """(n, 3) [m] where the nodes go: edges get lengths back, sheets do not pass through."""
-        assert now.rows is not None and now.on is not None
-        on, h = now.on, now.h
-        x = now.x + h * on.v
-        if self._restored.any():
-            share = self.settings.baumgarte
-            restore_lengths(now.rows.distances, self._restored, x, on.inverse_mass, share)
-        if self._sheet.any() and not self.settings.mass_splitting:
-            push_out(now.rows.contacts, self._sheet, now.x, x, on, h, self.settings.baumgarte)
-        if self._pipeline.joined is not None:
-            u = (x - now.x) / h
-            stopped, self.impacts = self._pipeline.joined.stop(now.x, u, on.inverse_mass, h)
-            on.v[:] += stopped - u
-            x = now.x + h * stopped
-        return x
-
-    def _place(self, x: Array) -> None:
-        for i, soft in enumerate(self.soft):
-            soft.x = x[self.first[i] : self.first[i + 1]].copy()
 
     def _search(self, now: PendingStep) -> None:
         """The contacts anew, where meshes slide over each other within the step."""
@@ -409,7 +386,7 @@ class ParticleSystem:
         p = now.p
         pressed = int((p.contacts[:, 0] > 0.0).sum() + (p.rigid_contacts[:, 0] > 0.0).sum())
         change, asked = float(self.last_sweep.change[-1]), self.settings.tolerance
-        gap = np.concatenate([c.gap for c in self.contacts])
+        gap, joined = np.concatenate([c.gap for c in self.contacts]), self._pipeline.joined
         drives = {b.name: b.reaction(self.h) for b in self.soft if len(b.driven)}
         drives |= {b.name: b.reaction(self.h) for b in self.rigid if b.motion is not None}
         return StepReport(
@@ -418,6 +395,7 @@ class ParticleSystem:
             residual=change, converged=asked == 0.0 or change <= asked, iterations=0,
             sweeps=now.sweeps, max_penetration=max(0.0, -float(gap.min(initial=0.0))),
             cavities=(), reactions=drives, momentum_residual=None, air_error=0.0, remeshed=False,
+            crossings=joined.crossings(now.x) if joined is not None else 0,
         )  # fmt: skip
 
 
