@@ -98,6 +98,7 @@ class StepReport:
     )  # by the body on the line
     patches: tuple[PatchReport, ...] = ()  # of pressure fields that overlap
     particles: ParticleReport | None = None  # None: there are no particle bodies
+    crossings: int = 0  # edges through triangles, of sheets that collide with sheets
 
 
 @dataclass(frozen=True)

@@ -239,7 +239,10 @@ def test_sweeps_end_at_the_tolerance():
 
 
 def test_a_thread_is_solved_at_once():
-    """A chain from a held node, all rows met in one sweep; one by one they would not be."""
+    """A chain from a held node, all rows met to 0.1 % in one sweep; one by one they would not be.
+
+    Chains are softened a little, for those between two held nodes; a second sweep takes that back.
+    """
     n = 30
     rng = np.random.default_rng(5)
     x = np.cumsum(rng.normal(size=(n + 1, 3)) + np.array([0.0, 0.0, -2.0]), axis=0)
@@ -260,11 +263,14 @@ def test_a_thread_is_solved_at_once():
         made = stack.rows(
             x, RigidPoses(np.zeros((0, 3)), np.zeros((0, 3, 3))), on, none, none, H, 0.1
         )
-        sweep(made, stack.zeros(0, 0), on, H, 1)
-        u = np.einsum("ki,ki->k", made.distances.direction, on.v[nodes[:, 1]] - on.v[nodes[:, 0]])
-        left[name] = np.abs(u).max()
-    assert left["together"] < 1e-6
-    assert left["one by one"] > 0.05  # [m/s] of the 1 m/s that the far end falls with
+        p = stack.zeros(0, 0)
+        for sweeps in (1, 2):
+            sweep(made, p, on, H, 1)
+            u = np.einsum("ki,ki->k", made.distances.direction, np.diff(on.v, axis=0))
+            left[name, sweeps] = np.abs(u).max()
+    assert left["together", 1] < 1e-3
+    assert left["together", 2] < 1e-6
+    assert left["one by one", 1] > 0.05  # [m/s] of the 1 m/s that the far end falls with
 
 
 def test_threads_are_simple_chains_of_all_edges():

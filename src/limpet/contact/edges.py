@@ -52,7 +52,7 @@ def signed_distance(
 
 
 @njit(cache=True)
-def _is_ridge(e: int, x: Array, edges: Edges, triangles: Array) -> bool:
+def is_ridge(e: int, x: Array, edges: Edges, triangles: Array) -> bool:
     """Whether the faces of edge e turn away from each other."""
     p = point(x, edges.edges[e, 0])
     n0 = face_normal(edges.triangles[e, 0], x, triangles)
@@ -74,7 +74,7 @@ def _ridges(x: Array, shape: Shape, near: Array) -> Array:
         if not seen[t]:
             seen[t] = True
             for k in range(start[t], start[t + 1]):
-                ridge[owned[k]] = _is_ridge(owned[k], x, edges, triangles)
+                ridge[owned[k]] = is_ridge(owned[k], x, edges, triangles)
     return ridge
 
 

@@ -12,17 +12,21 @@ import numpy as np
 
 from limpet.contact.collider import Collider
 from limpet.contact.contacts import Contacts
+from limpet.contact.crossings import crossings_of
 from limpet.contact.detect import closing_speeds, collider, detect, refit_trees
+from limpet.contact.impacts import stop_impacts
 from limpet.contact.overlap import overlap
 from limpet.contact.primitive_pairs import Kinematics, PrimitivePairs, primitive_contacts
 from limpet.contact.primitives import BALL, BLOCK, HALF_SPACE, Primitive, bounding_box
 from limpet.contact.rows import opening_speeds
-from limpet.contact.sheet_pairs import Side, sheet_contacts
+from limpet.contact.sheet_pairs import ClosedSide, Side, closed_contacts, sheet_contacts
 from limpet.contact.sheets import Sheet, sheet_of
+from limpet.geometry.bvh import refit
 from limpet.geometry.surface import surface_topology
 
 Array = np.ndarray
 
+CLEAR, LEAST = 0.05, 1e-6  # of the thickness, and [m]: kept between sheets that would pass
 RIM = 0.2  # of the margin: so near to an edge a vertex lies on the face
 
 
@@ -58,6 +62,38 @@ class CollisionBody:
 
 
 @dataclass(frozen=True)
+class JoinedSheets:
+    """All sheets as one, over the nodes of the particle system."""
+
+    sheet: Sheet
+    alone: Array  # (n,) int32: nodes with the same number do not collide; -1: they do
+    clearance: float  # [m] kept between what would pass
+
+    @staticmethod
+    def of(bodies: Sequence[CollisionBody], numbers: set[int], at: Kinematics) -> JoinedSheets:
+        sheets = {i: bodies[i] for i in sorted(numbers)}
+        count = {i: int(at.start[i + 1] - at.start[i]) for i in sheets}
+        n = max(body.first + count[i] for i, body in sheets.items())
+        x, alone = np.zeros((n, 3)), np.full(n, -1, np.int32)
+        for i, body in sheets.items():
+            own = slice(body.first, body.first + count[i])
+            x[own] = at.x[at.start[i] : at.start[i + 1]]
+            alone[own] = -1 if body.self_collision else i
+        triangles = np.concatenate([body.triangles + body.first for body in sheets.values()])
+        thin = min(body.thickness for body in sheets.values())
+        return JoinedSheets(sheet_of(triangles, x), alone, max(CLEAR * thin, LEAST))
+
+    def stop(self, x: Array, u: Array, inverse_mass: Array, h: float) -> tuple[Array, int]:
+        """Velocities (n, 3) with which no sheet passes through another, and how many would."""
+        return stop_impacts(x, u, inverse_mass, self.sheet, self.alone, self.clearance, h)
+
+    def crossings(self, x: Array) -> int:
+        """How many edges go through triangles at x (n, 3): 0 unless something is tangled."""
+        refit(self.sheet.tree, x, self.sheet.triangles)
+        return int(crossings_of(x, self.sheet, self.alone))
+
+
+@dataclass(frozen=True)
 class CollisionPipeline:
     """All collision bodies of a particle system; their numbers are those of surfaces."""
 
@@ -67,8 +103,9 @@ class CollisionPipeline:
     meshes: list[tuple[int, int, int]]  # pairs with a sheet, and their numbers
     primitives: PrimitivePairs | None  # vertices and primitives
     number: Array  # (c,) int32 surface of each collider
-    colliders: list[Collider]  # of those in `surfaces`
-    sheets: dict[int, Sheet]  # of those in `meshes`
+    colliders: list[Collider]  # of the closed ones in `surfaces` and `meshes`
+    sheets: dict[int, Sheet]  # of the open ones in `meshes`
+    joined: JoinedSheets | None  # those that may pass through each other or themselves
 
     @staticmethod
     def of(
@@ -92,13 +129,18 @@ class CollisionPipeline:
         def x(i: int) -> Array:
             return at.x[at.start[i] : at.start[i + 1]]
 
-        closed = sorted({i for pair in surfaces for i in pair})
-        sheets = sorted({i for a, b, _ in meshes for i in (a, b) if bodies[i].shape is None})
+        facing = {i for a, b, _ in meshes for i in (a, b)}
+        closed = sorted(
+            {i for pair in surfaces for i in pair} | {i for i in facing if bodies[i].closed}
+        )
+        sheets = sorted(i for i in facing if not bodies[i].closed)
+        among = {i for a, b, _ in meshes for i in (a, b) if not bodies[b].closed}
         return CollisionPipeline(
             bodies, continuous, surfaces, meshes,
             _primitive_pairs(bodies, primitives) if primitives else None,
             np.array(closed, np.int32), [_collider(bodies[i], x(i)) for i in closed],
             {i: sheet_of(bodies[i].triangles, x(i)) for i in sheets},
+            JoinedSheets.of(bodies, among, at) if among and continuous else None,
         )  # fmt: skip
 
     def overlaps(self, at: Kinematics) -> Array:
@@ -133,17 +175,26 @@ class CollisionPipeline:
         return Contacts.join([c for c in found if len(c.gap)])
 
     def _sheet_contacts(self, at: Kinematics, h: float, margin: float) -> list[Contacts]:
-        sides, found = {}, []
+        sides: dict[int, Side] = {}
+        closed: dict[int, ClosedSide] = {}
+        found = []
         for i, sheet in self.sheets.items():
             own = slice(at.start[i], at.start[i + 1])
             sides[i] = Side(sheet, i, at.x[own], at.v[own])
             sides[i].cover(h)
+        for i in {b for _, b, _ in self.meshes if self.bodies[b].closed}:
+            own = slice(at.start[i], at.start[i + 1])
+            shape = self.colliders[int(np.searchsorted(self.number, i))].shape
+            closed[i] = ClosedSide(shape, i, at.x[own], at.v[own])
+            closed[i].fit()
         for a, b, number in self.meshes:
-            one, two = self.bodies[a], self.bodies[b]
-            contacts = sheet_contacts(
-                sides[a], sides[b], one.thickness + two.thickness, margin, h, closed=two.closed,
-                continuous=self.continuous,
-            )  # fmt: skip
+            thickness = self.bodies[a].thickness + self.bodies[b].thickness
+            if b in closed:
+                contacts = closed_contacts(sides[a], closed[b], thickness, margin, h)
+            else:
+                contacts = sheet_contacts(
+                    sides[a], sides[b], thickness, margin, h, continuous=self.continuous
+                )
             found.append(replace(contacts, key=contacts.key * 1024 + number))
         return found
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from limpet.contact.collider import Shape
 from limpet.contact.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts
+from limpet.contact.detect import closing_speeds
+from limpet.contact.sheet_on_closed import corners_on_sheet, edges_on_ridges, vertices_on_closed
 from limpet.contact.sheets import Sheet, cover, edges_on_edges, vertices_on_faces
+from limpet.geometry.bvh import refit
 
 Array = np.ndarray
+
+
+CORE = 0.25  # of the thickness: what corners and ridges of a closed surface keep from a sheet
 
 
 class Side:
@@ -22,11 +31,24 @@ class Side:
         cover(self.sheet.tree, self.x, self.x + h * self.v, self.sheet.triangles)
 
 
+class ClosedSide(NamedTuple):
+    """A closed surface of a pair, as `Side`; its tree is fitted to x."""
+
+    shape: Shape
+    number: int
+    x: Array
+    v: Array
+
+    def fit(self) -> None:
+        """Let its tree follow the positions."""
+        refit(self.shape.tree, self.x, self.shape.adjacent.triangles)
+
+
 def sheet_contacts(
-    one: Side, two: Side, thickness: float, margin: float, h: float, *, closed: bool = False,
-    continuous: bool = False, edges: bool = True,
+    one: Side, two: Side, thickness: float, margin: float, h: float, *, continuous: bool = False,
+    edges: bool = True,
 ) -> Contacts:  # fmt: skip
-    """Contacts of a sheet with itself (`two` is `one`), another sheet, or a closed surface."""
+    """Contacts of a sheet with itself (`two` is `one`), or with another sheet."""
     itself = two is one
     parts = []
     if not itself:
@@ -36,30 +58,62 @@ def sheet_contacts(
         if np.any(low1 > high2 + reach) or np.any(low2 > high1 + reach):
             return Contacts.none()
     rule = (thickness, margin, h)
-    outside = 2 if closed else 0
     index, value = vertices_on_faces(
-        one.x, one.v, one.sheet, two.x, two.v, two.sheet, itself, outside, *rule, continuous
+        one.x, one.v, one.sheet, two.x, two.v, two.sheet, itself, *rule, continuous
     )
     if len(index):
         parts.append(_on_face(one, two, index, value, VERTEX_FACE))
     if not itself:
-        outside = 1 if closed else 0
         index, value = vertices_on_faces(
-            two.x, two.v, two.sheet, one.x, one.v, one.sheet, False, outside, *rule, continuous
+            two.x, two.v, two.sheet, one.x, one.v, one.sheet, False, *rule, continuous
         )
         if len(index):
             parts.append(_on_face(two, one, index, value, FACE_VERTEX))
     if edges:
-        outside = 2 if closed else 0
         index, value = edges_on_edges(
-            one.x, one.v, one.sheet, two.x, two.v, two.sheet, itself, outside, *rule
+            one.x, one.v, one.sheet, two.x, two.v, two.sheet, itself, *rule
         )
         if len(index):
             parts.append(_on_edge(one, two, index, value))
     return Contacts.join(parts)
 
 
-def _on_face(vertex: Side, face: Side, index: Array, value: Array, kind: int) -> Contacts:
+def closed_contacts(
+    one: Side, two: ClosedSide, thickness: float, margin: float, h: float
+) -> Contacts:
+    """Contacts of a sheet with a closed surface, of all that may arrive there within h.
+
+    Chains pull their neighbours along: any vertex may come as far as the fastest does. The sheet's
+    vertices keep the thickness, and are pushed out. Between them it is flat, and lies nearer to
+    what is round: corners and ridges keep only its CORE, and stop what comes nearer without pushing
+    it out. If they pushed, a cloth over a rim would never come to rest.
+    """
+    (fast,) = closing_speeds([one.v, two.v], [(0, 1)])
+    within = margin + h * fast
+    low, high = one.sheet.tree.lower[0] - thickness, one.sheet.tree.upper[0] + thickness
+    if np.any(low > two.shape.tree.upper[0] + within) or np.any(
+        high < two.shape.tree.lower[0] - within
+    ):
+        return Contacts.none()
+    parts = []
+    index, value = vertices_on_closed(one.x, one.sheet.used, two.x, two.shape, thickness, within)
+    if len(index):
+        parts.append(_on_face(one, two, index, value, VERTEX_FACE))
+    thin = CORE * thickness
+    index, value = corners_on_sheet(two.x, two.shape, one.x, one.sheet, thin, within)
+    if len(index):
+        value[:, 3] = np.maximum(value[:, 3], 0.0)
+        parts.append(_on_face(two, one, index, value, FACE_VERTEX))
+    index, value = edges_on_ridges(one.x, one.sheet, two.x, two.shape, thin, within)
+    if len(index):
+        value[:, 2] = np.maximum(value[:, 2], 0.0)
+        parts.append(_on_edge(one, two, index, value))
+    return Contacts.join(parts)
+
+
+def _on_face(
+    vertex: Side | ClosedSide, face: Side | ClosedSide, index: Array, value: Array, kind: int
+) -> Contacts:
     """The vertex is a (VERTEX_FACE), or b."""
     corners = index[:, 2:5]
     one = np.zeros((len(index), 3))
@@ -78,7 +132,7 @@ def _on_face(vertex: Side, face: Side, index: Array, value: Array, kind: int) ->
     return _contacts(sides, value[:, 3], normal, kind, key)
 
 
-def _on_edge(one: Side, two: Side, index: Array, value: Array) -> Contacts:
+def _on_edge(one: Side, two: Side | ClosedSide, index: Array, value: Array) -> Contacts:
     s, t = value[:, 0], value[:, 1]
     wa, wb = np.stack([1 - s, s, 0 * s], axis=1), np.stack([1 - t, t, 0 * t], axis=1)
     ends = index.astype(np.int64)

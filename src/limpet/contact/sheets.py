@@ -1,4 +1,4 @@
-"""Sheets against themselves, each other and closed surfaces: vertices on faces, edges on edges.
+"""Sheets against themselves and each other: vertices on faces, edges on edges.
 
 A sheet has two sides and a thickness all round its triangles; what comes near from a side stays on
 that side. Boxes cover the way of a step, so that fast vertices are found before they arrive; with
@@ -87,7 +87,7 @@ def cover(tree: Tree, x: Array, y: Array, triangles: Array) -> None:
 
 
 @njit(cache=True)
-def _near_triangles(tree: Tree, low: Vec, high: Vec, stack: Array, out: Array) -> int:
+def near_triangles(tree: Tree, low: Vec, high: Vec, stack: Array, out: Array) -> int:
     """Triangles of the leaves whose boxes meet a box: how many, and which in out (m,)."""
     lower, upper, second, found = tree.lower, tree.upper, tree.second, 0
     stack[0] = 0
@@ -112,13 +112,14 @@ def _near_triangles(tree: Tree, low: Vec, high: Vec, stack: Array, out: Array) -
 
 
 @njit(cache=True)
-def _box(p: Vec, q: Vec, reach: float) -> tuple[Vec, Vec]:
+def bounding(p: Vec, q: Vec, reach: float) -> tuple[Vec, Vec]:
+    """Corners of a box that is `reach` [m] larger than pq all round."""
     low = (min(p[0], q[0]) - reach, min(p[1], q[1]) - reach, min(p[2], q[2]) - reach)
     return low, (max(p[0], q[0]) + reach, max(p[1], q[1]) + reach, max(p[2], q[2]) + reach)
 
 
 @njit(cache=True)
-def _vertex_side(i: int, x: Array, sheet: Sheet) -> Vec:
+def vertex_side(i: int, x: Array, sheet: Sheet) -> Vec:
     """Sum of the area vectors round vertex i: which way its sheet faces there."""
     n = (0.0, 0.0, 0.0)
     for k in range(sheet.corner_start[i], sheet.corner_start[i + 1]):
@@ -151,15 +152,13 @@ def _blend(v: Array, i: int, j: int, k: int, a: float, b: float, c: float) -> Ve
 
 @njit(cache=True)
 def vertices_on_faces(
-    x: Array, v: Array, one: Sheet, y: Array, w: Array, two: Sheet, itself: bool, outside: int,
+    x: Array, v: Array, one: Sheet, y: Array, w: Array, two: Sheet, itself: bool,
     thickness: float, margin: float, h: float, continuous: bool,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Vertices of `one` at x, moving with v, on faces of `two` at y, moving with w.
 
-    outside: 0 when both have two sides; 1 when `one` is closed, and `two` stays outside of it; 2
-    when `two` is closed, and the vertices stay outside of it. Index (k, 5) vertex,
-    face, its corners; value (k, 7) weights, gap, normal from face to vertex. `two`'s tree covers
-    the step.
+    At most one contact on each side of the vertex's own sheet. Index (k, 5) vertex, face, its
+    corners; value (k, 7) weights, gap, normal from face to vertex. `two`'s tree covers the step.
     """
     index, value = np.empty((64, 5), np.int32), np.empty((64, 7))
     stack, near = np.empty(DEPTH, np.int32), np.empty(len(two.triangles), np.int32)
@@ -170,15 +169,13 @@ def vertices_on_faces(
         if not one.used[i]:
             continue
         p, own = point(x, i), point(v, i)
-        low, high = _box(p, add(p, scale(h, own)), thickness + margin)
-        count = _near_triangles(two.tree, low, high, stack, near)
+        low, high = bounding(p, add(p, scale(h, own)), thickness + margin)
+        count = near_triangles(two.tree, low, high, stack, near)
         if count == 0:
             continue
         faces[0] = faces[1] = -1
         gaps[0] = gaps[1] = np.inf
-        facing = (0.0, 0.0, 0.0)
-        if outside != 2:
-            facing = _vertex_side(i, x, one)
+        facing = vertex_side(i, x, one)
         for k in range(count):
             t = near[k]
             a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
@@ -190,9 +187,6 @@ def vertices_on_faces(
             distance = np.sqrt(dot(r, r))
             side = cross(sub(pb, pa), sub(pc, pa))
             n = scale(1.0 / distance, r) if distance > COINCIDENT else unit(side)
-            # which of them is inside of the closed one
-            if (outside == 1 and dot(n, facing) > 0.0) or (outside == 2 and dot(n, side) < 0.0):
-                n, distance = scale(-1.0, n), -distance
             gap = distance - thickness
             come = _closing(own, _blend(w, a, b, c, e, f, g), n, h)
             if gap + come > margin:
@@ -212,7 +206,7 @@ def vertices_on_faces(
                 if dot(n, r) < 0.0:
                     n = scale(-1.0, n)
                 gap = dot(n, offset(p, pa, pb, pc, e, f, g)) - thickness
-            slot = 1 if outside == 0 and dot(n, facing) < 0.0 else 0
+            slot = 1 if dot(n, facing) < 0.0 else 0
             if gap < gaps[slot]:
                 gaps[slot], faces[slot] = gap, t
                 line = best[slot]
@@ -233,24 +227,21 @@ def vertices_on_faces(
 
 @njit(cache=True)
 def edges_on_edges(
-    x: Array, v: Array, one: Sheet, y: Array, w: Array, two: Sheet, itself: bool, outside: int,
+    x: Array, v: Array, one: Sheet, y: Array, w: Array, two: Sheet, itself: bool,
     thickness: float, margin: float, h: float,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Edges of `one` and `two`: index (k, 4) ends, value (k, 6) s, t, gap, normal from two to one.
-
-    outside 2: `two` is closed, and contacts of its edges are from outside.
-    """
+    """Edges of both: index (k, 4) ends, value (k, 6) s, t, gap, normal from `two` to `one`."""
     index, value = np.empty((64, 4), np.int32), np.empty((64, 6))
     stack, near = np.empty(DEPTH, np.int32), np.empty(len(two.triangles), np.int32)
     reach, found = thickness + margin, 0
     for e in range(len(one.edges)):
         i, j = one.edges[e, 0], one.edges[e, 1]
         p, q = point(x, i), point(x, j)
-        low, high = _box(p, q, reach)
-        low1, high1 = _box(add(p, scale(h, point(v, i))), add(q, scale(h, point(v, j))), reach)
+        low, high = bounding(p, q, reach)
+        low1, high1 = bounding(add(p, scale(h, point(v, i))), add(q, scale(h, point(v, j))), reach)
         low = (min(low[0], low1[0]), min(low[1], low1[1]), min(low[2], low1[2]))
         high = (max(high[0], high1[0]), max(high[1], high1[1]), max(high[2], high1[2]))
-        count = _near_triangles(two.tree, low, high, stack, near)
+        count = near_triangles(two.tree, low, high, stack, near)
         for m in range(count):
             for l in range(two.start[near[m]], two.start[near[m] + 1]):
                 f = two.owned[l]
@@ -271,10 +262,6 @@ def edges_on_edges(
                 if distance <= COINCIDENT:
                     continue
                 n = scale(1.0 / distance, r)
-                if outside == 2:
-                    up = add(_vertex_side(a, y, two), _vertex_side(b, y, two))
-                    if dot(n, up) < 0.0:
-                        n, distance = scale(-1.0, n), -distance
                 gap = distance - thickness
                 come = _closing(
                     _blend(v, i, j, j, 1.0 - s, s, 0.0), _blend(w, a, b, b, 1.0 - t, t, 0.0), n, h

@@ -21,7 +21,8 @@ from limpet.dynamics.body import Body, BodyReport, OwnSolve
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
 from limpet.particles.body import lumped_compliance
-from limpet.particles.system import ParticleSystem, PendingStep
+from limpet.particles.pending_step import PendingStep
+from limpet.particles.system import ParticleSystem
 from limpet.report import StepReport
 from limpet.rigid.kernels import point_velocities, wrench_of
 from limpet.rigid.rigid_body import RigidBody

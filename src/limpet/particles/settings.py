@@ -23,7 +23,8 @@ class ParticleSolverSettings:
     """
 
     sweeps: int = 2  # at most
-    max_sweeps: int = 0  # while an inextensible edge would be off by a tenth, or sheets would cross
+    max_sweeps: int = 0  # while an inextensible edge would be off too far, or sheets would cross
+    max_stretch: float = 0.1  # share of its length by which an edge may be off for that
     rigid_sweeps: int = 4000  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
     accuracy: float = 0.1  # [mm] a step has converged if its last sweep moves no row by more
@@ -41,6 +42,8 @@ class ParticleSolverSettings:
                 f"sweeps = {self.sweeps}, rigid_sweeps = {self.rigid_sweeps}, substeps = "
                 f"{self.substeps}: expected 1 or more each"
             )
+        if not self.max_stretch > 0.0:
+            raise LimpetError(f"max_stretch = {self.max_stretch:g}: expected above 0")
         if not 0.0 < self.baumgarte <= 1.0:
             raise LimpetError(
                 f"baumgarte = {self.baumgarte:g}: expected above 0, at most 1 (C: beta <= 1/h)"

@@ -40,7 +40,6 @@ Array = np.ndarray
 
 NOTHING = 1e-30  # [N s]
 ROUGHLY = 1e-5  # [m/s] as for AT_REST, where rows with nodes leave far more than that
-OFF = 0.1  # of its length that an inextensible edge may be off before it is swept again
 DEEP = 5e-4  # [m] that a contact among nodes may be deeper than it ought: sheets pass through
 
 
@@ -144,33 +143,34 @@ def rigid_reactions(rows: ConstraintRows, p: Impulses, bodies: int) -> Array:
 
 def sweep(
     rows: ConstraintRows, p: Impulses, on: Velocities, h: float, count: int, rigid: int = 1,
-    tolerance: float = 0.0, most: int = 0,
+    tolerance: float = 0.0, most: int = 0, stretch: float = 0.1,
 ) -> SweepResult:  # fmt: skip
     """Up to `count` sweeps, in place on p and on the velocities, which hold p's share already.
 
     Each is up to `rigid` sweeps over the rows among rigid bodies, which are few and must hold a
     tower up, and one over all others. They end when no row changes a velocity by more than
-    `tolerance` [m/s]. Up to `most` go on while an inextensible edge would end up too far OFF, or
-    nodes too DEEP in faces.
+    `tolerance` [m/s]. Up to `most` go on while an inextensible edge would end up off by more than
+    the share `stretch` of its length, or nodes too DEEP in faces.
     """
     size = max(1, sum(q.size for q in p))
-    change, rms = _sweeps(rows, p, on, h, count, rigid, tolerance, most, size)
+    change, rms = _sweeps(rows, p, on, h, count, rigid, tolerance, most, stretch, size)
     return SweepResult(len(change), change, rms)
 
 
 @njit(cache=True, error_model="numpy")
 def _sweeps(
     rows: ConstraintRows, p: Impulses, on: Velocities, h: float, count: int, rigid: int,
-    tolerance: float, most: int, size: int,
+    tolerance: float, most: int, stretch: float, size: int,
 ) -> tuple[Array, Array]:  # fmt: skip
     """As `sweep`; `size`: of all impulses, for their mean."""
     limit = max(count, most)
     nodes = len(p.distances) + len(p.bends) + len(p.held) + len(p.contacts) > 0
     change, rms = np.empty(limit), np.empty(limit)
     done = 0
+    guess = p.distances.copy()
     for k in range(limit):
         if k >= count and (
-            largest_stretch(rows.distances, p.distances, h, on.v) <= OFF
+            largest_stretch(rows.distances, p.distances, h, on.v) <= stretch
             and deepest_penetration(rows.contacts, on, h) <= DEEP
         ):
             break
@@ -187,4 +187,6 @@ def _sweeps(
         done = k + 1
         if change[k] <= tolerance:
             break
+    # what the tension has grown by since `begin`
+    limit_tension(rows.distances, p.distances - guess, h, on.v, on.inverse_mass)
     return change[:done], rms[:done]

@@ -11,6 +11,7 @@ from limpet.particles.rows import BendRows, DistanceRows
 
 Array = np.ndarray
 
+REDUNDANT = 0.5  # over n^2: share of its own compliance that a row of a chain of n is softened by
 STEADY = 0.06  # h^2 T/(m L) of an edge up to which its tension needs no limit
 
 
@@ -38,6 +39,18 @@ def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -
     v[j, 2] += b * n2
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def softening(n: int) -> float:
+    """What the own compliances of a chain of n rows are multiplied by when it is solved together.
+
+    The rows of a straight chain between two held nodes are redundant, those of a shallow one nearly
+    so: their matrix is singular and would ask for any tension. It is softened by a tenth of the
+    least eigenvalue of a loose chain, w (pi/n)^2/2. The errors are taken anew in each sweep, so the
+    solution stays the same.
+    """
+    return 1.0 + REDUNDANT / (n * n)
+
+
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_distances(
     rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
@@ -54,11 +67,12 @@ def sweep_distances(
     for t in range(len(chain) - 1):
         s, e = chain[t], chain[t + 1]
         together = e - s > 1
+        soft = softening(e - s)
         before, last = 0.0, 0.0  # of the row before: inverse of its pivot, and change
         for c in range(s, e if together else s):
             pivot, right, back = 1.0, 0.0, 0.0
             if w[c] > 0.0:
-                pivot, right = w[c], -_distance_error(rows, c, p, h, v)
+                pivot, right = soft * w[c], -_distance_error(rows, c, p, h, v)
                 if c > s and w[c - 1] > 0.0:
                     back = -inverse_mass[nodes[c, 0]] * (
                         n[c, 0] * n[c - 1, 0] + n[c, 1] * n[c - 1, 1] + n[c, 2] * n[c - 1, 2]

@@ -10,7 +10,6 @@ advance           x <- x + h v                                             (C eq
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
@@ -34,7 +33,9 @@ from limpet.particles.distances import edge_rotation_rate, transverse_frequency
 from limpet.particles.mass_splitting import split_mass_contacts
 from limpet.particles.model import ParticleModel
 from limpet.particles.monitor import Monitor
+from limpet.particles.pending_step import PendingStep
 from limpet.particles.point_pairs import CollisionSurfaces, PointPairs, contact_pairs
+from limpet.particles.sheet_positions import SheetPositions
 from limpet.particles.sliding import BodyPrimitives, slide
 from limpet.particles.sweep import (
     ConstraintRows,
@@ -52,33 +53,10 @@ from limpet.rigid.rigid_body import RigidBody
 Array = np.ndarray
 
 
-SWING_PER_SUBSTEP = (
-    2.0  # [rad] that the fastest chain swings in a solve: beyond, loads pass on too slowly
-)
+SWING_PER_SUBSTEP = 2.0  # [rad] of the fastest chain in a solve: beyond, loads pass on too slowly
 MILLIMETRE = 1e-3  # [m] residuals are displacements over that, as those of `contact.law`
 SUBSTEP = ("free", "compliance", "solve", "correct")  # phases of a substep
 ROTATED = 0.3  # [rad] rotation of an edge in a solve: beyond, it cannot be held along its direction
-
-
-@dataclass
-class PendingStep:
-    """A step on its way."""
-
-    clock: Clock
-    h: float  # [s] of a solve
-    left: int  # solves to come
-    x: Array  # (n, 3) [m] the nodes
-    poses: RigidPoses
-    contacts: tuple[Contacts, Contacts]  # among rigid bodies, and with nodes
-    pairs: tuple[PointPairs, PointPairs]  # of each
-    points: tuple[Array, Array]  # (k, 3) [m] where their impulses act
-    p: Impulses
-    overlap: float  # [m] the deepest when the step began, of contacts and of closed surfaces
-    outside: tuple[Array, ...]  # [N] on the vertices of each body, or none at all
-    rows: ConstraintRows | None = None
-    on: Velocities | None = None
-    sweeps: int = 0
-    residual: float = 0.0  # the largest of all solves
 
 
 class ParticleSystem:
@@ -104,11 +82,16 @@ class ParticleSystem:
         self._surfaces = CollisionSurfaces.of(bodies, friction)
         self._constraints = ParticleConstraints.of(model.distances, model.bends, model.anchors)
         self._primitives = self._body_primitives(bodies)
+        self._positions = SheetPositions.of(
+            self.soft, self._constraints.distances, self.settings.baumgarte,
+            not self.settings.mass_splitting,
+        )  # fmt: skip
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
         self._warm_start = WarmStart.none()
         self.steps, self.time = 0, 0.0
         self.substeps = 0  # of the last step
+        self.impacts = 0  # sheets that would have passed through each other in the last solve
         self.clock: Callable[[], float] = perf_counter
         self.contacts = Contacts.none(), Contacts.none()  # of the last step, as in `PendingStep`
         self._points = np.zeros((0, 3)), np.zeros((0, 3))
@@ -158,8 +141,9 @@ class ParticleSystem:
         h = self.h / self.substeps
         x, poses = self.positions(), RigidPoses.of(self.rigid)
         at = self._kinematics(poses)
+        every = h if self._pipeline.meshes else self.h  # meshes are searched in each solve
         deep = self._pipeline.overlaps(at)
-        found = self._pipeline.find(at, self.h, self.settings.margin, deep)
+        found = self._pipeline.find(at, every, self.settings.margin, deep)
         contacts = self._surfaces.split(found)
         pairs, points = zip(*(contact_pairs(c, self._surfaces, at) for c in contacts))
         p = self._guess(contacts, pairs, h)
@@ -190,6 +174,7 @@ class ParticleSystem:
             )
         else:
             now.rows = constraints.again(now.rows, now.x, now.poses, on, h, settings.baumgarte)
+        self._positions.release(now.rows)
         if settings.mass_splitting:
             now.p.contacts[:] = 0.0
         begin(now.rows, now.p, on, h, settings.warm_start)
@@ -202,7 +187,7 @@ class ParticleSystem:
         assert now.rows is not None and now.on is not None
         self.last_sweep = sweep(
             now.rows, now.p, now.on, now.h, settings.sweeps, settings.rigid_sweeps,
-            settings.tolerance, settings.max_sweeps,
+            settings.tolerance, settings.max_sweeps, settings.max_stretch,
         )  # fmt: skip
         now.sweeps += self.last_sweep.sweeps
         self.monitor.require_bounded(now.on, self.steps + 1, self.time)
@@ -213,25 +198,46 @@ class ParticleSystem:
         """Hand the velocities to the bodies, and go with them."""
         assert now.rows is not None and now.on is not None
         now.left -= 1
+        x, self.impacts = self._positions.arrive(
+            now.x, now.rows, now.on, now.h, self._pipeline.joined
+        )
         told = self.monitor.driven or now.left == 0
         self._take(now.on, *(self._reactions(now) if told else (None, None)))
         self.monitor.solved(now.outside, now.h)
         for body in self.bodies:
             body.advance(now.h)
-        now.x, now.poses = self.positions(), RigidPoses.of(self.rigid)
-        if now.left:
+        for i, soft in enumerate(self.soft):
+            soft.x = x[self.first[i] : self.first[i + 1]].copy()
+        now.x, now.poses = x, RigidPoses.of(self.rigid)
+        if now.left and self._pipeline.meshes:
+            self._search(now)
+        elif now.left:
             follow_rows(now.rows, now.on, now.h)
             pairs, poses = now.rows.contacts.pairs, now.poses
             slide(pairs, now.p.contacts, now.x, poses.centre, poses.rotation, self._primitives)
 
-    def _keep(self, now: PendingStep) -> None:
-        """What the next step starts from."""
-        self._impulses, self._last_h = now.p, now.h
-        self._warm_start = WarmStart.of(
+    def _search(self, now: PendingStep) -> None:
+        """The contacts anew, where meshes slide over each other within the step."""
+        known = self._remember(now)
+        at = self._kinematics(now.poses)
+        now.contacts = self._surfaces.split(self._pipeline.find(at, now.h, self.settings.margin))
+        now.pairs, now.points = zip(*(contact_pairs(c, self._surfaces, at) for c in now.contacts))
+        rigid, soft = (known.recall(c.key, q.frame) for c, q in zip(now.contacts, now.pairs))
+        now.p = now.p._replace(rigid_contacts=rigid, contacts=soft)
+        now.rows = None
+
+    @staticmethod
+    def _remember(now: PendingStep) -> WarmStart:
+        return WarmStart.of(
             np.concatenate([c.key for c in now.contacts]),
             np.concatenate([now.p.rigid_contacts, now.p.contacts]),
             np.concatenate([pairs.frame for pairs in now.pairs]),
         )
+
+    def _keep(self, now: PendingStep) -> None:
+        """What the next step starts from."""
+        self._impulses, self._last_h = now.p, now.h
+        self._warm_start = self._remember(now)
         self.contacts, self._points = now.contacts, now.points
         self.steps += 1
         self.time = self.steps * self.h
@@ -373,6 +379,7 @@ class ParticleSystem:
     def _report(self, now: PendingStep) -> StepReport:
         p = now.p
         pressed = int((p.contacts[:, 0] > 0.0).sum() + (p.rigid_contacts[:, 0] > 0.0).sum())
+        joined = self._pipeline.joined
         return StepReport(
             step=self.steps, time=self.time, phases=now.clock.phases,
             rows=sum(q.size for q in p), contacts=sum(map(len, self.contacts)),
@@ -381,6 +388,7 @@ class ParticleSystem:
             max_penetration=now.overlap, cavities=(),
             reactions=self.monitor.reactions(self.h), momentum_residual=None,
             air_error=0.0, remeshed=False, particles=self.monitor.report(self.steps),
+            crossings=joined.crossings(now.x) if joined is not None else 0,
         )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
 from limpet.pressure_field.field_contacts import FieldContacts, FieldPair, FrictionLoads
 from limpet.pressure_field.islands import Island, IslandTerms, Layout, StepPotential
-from limpet.pressure_field.minimise import search
+from limpet.pressure_field.minimise import TOLERANCE, search
 from limpet.pressure_field.surface import ContactSurface, contact_surface
 from limpet.pressure_field.wrench import area
 from limpet.report import PatchReport
@@ -224,7 +224,8 @@ class FieldBodies(Body):
         each = [b.report(h, gravity, total[own]) for b, own in zip(self._bodies, self._own)]
         wrenches = {name: w for r in each for name, w in r.wrenches.items()}
         known = [r.momentum_residual for r in each if r.momentum_residual is not None]
-        own = OwnSolve(0, 0, 0, step.iterations, step.residual <= 1.0, 0.0)
+        residual = TOLERANCE * step.residual
+        own = OwnSolve(0, 0, 0, step.iterations, residual, step.residual <= 1.0, 0.0, None)
         return BodyReport(wrenches, float(np.max(known, initial=0.0)), own)
 
     def patches(self) -> tuple[PatchReport, ...]:

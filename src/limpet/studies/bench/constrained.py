@@ -12,7 +12,7 @@ import numpy as np
 from limpet.particles.settings import ParticleSolverSettings
 from limpet.particles.system import ParticleSystem
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
-from limpet.scenes.cloth import cloth_system
+from limpet.scenes.cloth import INTERACTIVE, cloth_system
 from limpet.scenes.jellies import jelly_system
 
 REPEATS = 3
@@ -63,7 +63,7 @@ def run(progress: Progress) -> Result:
     tick = Ticker(progress, 2 * (REPEATS + 1) + 2 * len(SIZES), "constrained")
     scenes = {
         "jelly": time_world(jelly_system, STEPS, REPEATS, tick),
-        "cloth": time_world(cloth_system, STEPS, REPEATS, tick),
+        "cloth": time_world(partial(cloth_system, settings=INTERACTIVE), STEPS, REPEATS, tick),
     }
     said: dict[str, tuple[Cell, ...]] = {
         "jelly": ("C (3.4 GHz i7)", 1720, 7595, 1, *(None,) * 5, 6.0, 14.0),
