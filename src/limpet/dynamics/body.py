@@ -30,7 +30,8 @@ class OwnSolve:
     residual: float  # as of `StepReport`
     converged: bool
     max_penetration: float  # [m] >= 0
-    particles: ParticleReport | None
+    particles: ParticleReport | None = None
+    crossings: int = 0  # edges through triangles, of sheets that collide with sheets
 
 
 @dataclass(frozen=True)

@@ -110,5 +110,6 @@ def with_own_solve(report: StepReport, own: OwnSolve) -> StepReport:
         active_contacts=report.active_contacts + own.active_contacts,
         sweeps=report.sweeps + own.sweeps, converged=report.converged and own.converged,
         max_penetration=max(report.max_penetration, own.max_penetration),
-        residual=max(report.residual, own.residual), particles=own.particles,
+        residual=max(report.residual, own.residual), particles=own.particles or report.particles,
+        crossings=report.crossings + own.crossings,
     )  # fmt: skip

@@ -181,7 +181,7 @@ class CoupledParticles(Body):
         assert r is not None, "advance comes first"
         own = OwnSolve(
             r.rows, r.contacts, r.active_contacts, r.sweeps, r.residual, r.converged,
-            r.max_penetration, r.particles,
+            r.max_penetration, r.particles, r.crossings,
         )  # fmt: skip
         return BodyReport(r.reactions, None, own)
 

@@ -225,7 +225,7 @@ class FieldBodies(Body):
         wrenches = {name: w for r in each for name, w in r.wrenches.items()}
         known = [r.momentum_residual for r in each if r.momentum_residual is not None]
         residual = TOLERANCE * step.residual
-        own = OwnSolve(0, 0, 0, step.iterations, residual, step.residual <= 1.0, 0.0, None)
+        own = OwnSolve(0, 0, 0, step.iterations, residual, step.residual <= 1.0, 0.0)
         return BodyReport(wrenches, float(np.max(known, initial=0.0)), own)
 
     def patches(self) -> tuple[PatchReport, ...]:
