@@ -7,6 +7,10 @@ from collections.abc import Iterable
 from numbers import Real
 
 
+class UndeterminedForceWarning(UserWarning):
+    """Bodies overlap whose motions are prescribed: point contact gives no force between them."""
+
+
 class LimpetError(Exception):
     """Wrong input. The message says what was given, what was expected and how to fix it."""
 

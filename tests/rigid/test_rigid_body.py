@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dynamics.conftest import GRAVITY, crooked
 
+import limpet as lp
 from limpet.dynamics.motion import path
 from limpet.errors import LimpetError, MeshError
 from limpet.geometry.rotation import quaternion_matrix, rotation_matrix
@@ -212,3 +213,18 @@ def test_a_driven_body_follows_its_path_and_needs_the_force_to_accelerate():
         # 0.1 m/s reached in the first step, given up in the eleventh
         expected = {0: 0.3 * 0.1 / h, 10: -0.3 * 0.1 / h}.get(step, 0.0)
         assert pull == pytest.approx(expected, abs=1e-10)
+
+
+def test_point_contact_of_prescribed_bodies_says_that_its_force_is_undetermined():
+    world = lp.World()
+    block = world.add_rigid(lp.shapes.box(0.02, 0.02, 0.02), 0.1, position=(0.0, 0.0, 0.012))
+    world.add_rigid(lp.shapes.box(0.1, 0.1, 0.02), 1.0, name="table", fixed=True,
+                    position=(0.0, 0.0, -0.01))  # fmt: skip
+    world.prescribe_motion(block, lp.motion.path([(0.0, 0.0), (0.05, -0.004)]))
+    simulation = lp.Simulation(world)
+    with pytest.warns(
+        lp.errors.UndeterminedForceWarning, match="'box' and 'table' overlap"
+    ) as seen:
+        for _ in simulation.run(0.1):
+            pass
+    assert len(seen) == 1

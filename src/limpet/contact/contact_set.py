@@ -49,6 +49,7 @@ class ContactSet(ConstraintSet):
         self.colliders, self.pairs, self._first = colliders, pairs, first
         self._movable, self._alarm, self._friction = movable, alarm, friction
         self._use_all = use_all
+        self._immobile = any(not (movable[a] or movable[b]) for a, b in pairs)
         self._near: Contacts | None = None  # within the alarm distance, at the positions now
         self._stale = False  # the trees do not stand at these positions
         self._edges = Contacts.none()  # pairs of edges that carried a force
@@ -137,6 +138,17 @@ class ContactSet(ConstraintSet):
         gap = self.contacts.gap if self._near is None else self._near.gap
         deepest = max(0.0, -float(gap.min(initial=0.0)))
         return len(self.contacts.gap), int((self._multipliers[::3] > 0.0).sum()), deepest
+
+    def undetermined(self) -> list[tuple[int, int, float]]:
+        """Pairs of surfaces that overlap but that no force moves, and how deep [m]."""
+        c = self._near
+        if c is None or not self._immobile:
+            return []
+        deep = ~(self._movable[c.surface_a] | self._movable[c.surface_b]) & (c.gap < -OVERLAP)
+        found: dict[tuple[int, int], float] = {}
+        for a, b, gap in zip(c.surface_a[deep].tolist(), c.surface_b[deep].tolist(), c.gap[deep]):
+            found[a, b] = max(found.get((a, b), 0.0), -float(gap))
+        return [(a, b, depth) for (a, b), depth in found.items()]
 
     def get_state(self) -> dict[str, object]:
         return {"near": self._near, "edges": self._edges}

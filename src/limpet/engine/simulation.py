@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -17,7 +18,13 @@ from limpet.dynamics.warm_start import SolverMemory
 from limpet.engine import observation, state_file
 from limpet.engine.observation import Snapshot
 from limpet.engine.state import State
-from limpet.errors import DivergedError, LimpetError, require_positive, suggest
+from limpet.errors import (
+    DivergedError,
+    LimpetError,
+    UndeterminedForceWarning,
+    require_positive,
+    suggest,
+)
 from limpet.geometry.shape import RigidShape
 from limpet.model.factory import build
 from limpet.model.settings import Settings
@@ -45,6 +52,7 @@ class Simulation:
         self.control = Control(np.zeros((len(self.model.points), 3)))
         self.memory = SolverMemory()
         self.steps, self.time = 0, 0.0
+        self._warned: set[tuple[int, int]] = set()  # pairs of which a force is undetermined
         self._points: tuple[Array, Array] | None = None  # positions and velocities, if known
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
@@ -107,8 +115,25 @@ class Simulation:
         x = points.gather([b.positions() for b in bodies])
         return x, points.gather([b.velocities() for b in bodies])
 
+    def _warn_of_undetermined_forces(self) -> None:
+        """Once for each pair of which a motion is prescribed."""
+        contacts, members = self.model.contacts, self.model.members
+        for a, b, depth in contacts.undetermined() if contacts else ():
+            moved = any(members[i].motion is not None for i in (a, b))
+            if moved and (a, b) not in self._warned:
+                self._warned.add((a, b))
+                names = f"'{members[a].name}' and '{members[b].name}'"
+                warnings.warn(
+                    f"{names} overlap by {1e3 * depth:.2g} mm at {self.time:.4g} s, and both "
+                    "motions are prescribed: point contact gives no force between them; give one a "
+                    "pressure field (limpet.fields)",
+                    UndeterminedForceWarning,
+                    stacklevel=4,
+                )
+
     def _report(self, solution: StepSolution) -> StepReport:
         model, result = self.model, solution.result
+        self._warn_of_undetermined_forces()
         bodies = [
             body.report(solution.h, self.world.gravity, solution.force[own])
             for body, own in zip(model.bodies, model.points.of_body)
