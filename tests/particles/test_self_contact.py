@@ -66,6 +66,8 @@ def test_without_touching_itself_it_would_tangle():
     world, sheet = folded(False, 0.02)
     for _ in world.run(0.4):
         pass
-    found = crossings(sheet.x, sheet.mesh.triangles, sheet.mesh.edges)
+    # layers that lie on the ground are in one plane: crossings there are a matter of round-off
+    x = sheet.x + 1e-6 * np.random.default_rng(0).normal(size=sheet.x.shape)
+    found = crossings(x, sheet.mesh.triangles, sheet.mesh.edges)
     assert found > 20
-    assert count_crossings(sheet.x, sheet.mesh.triangles) == found
+    assert count_crossings(x, sheet.mesh.triangles) == found

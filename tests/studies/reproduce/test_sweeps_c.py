@@ -21,13 +21,16 @@ def test_the_plans_go_from_c_s_to_the_finest():
 
 
 def test_a_cloth_swept_to_a_tolerance_stretches_less():
-    """Still on its way down: it whips, and the two finest leave about the same."""
+    """Still on its way down: it whips, and the two finest leave about the same.
+
+    What they leave is drift: position errors of sheets are corrected by a tenth in each solve.
+    """
     simulate, variants = scenes(divisions=10, seconds=(0.8, 0.4))["cloth"]
     two, _, *fine = (simulate(plan) for plan in variants.values())
     sweeps = [t.sweeps for t in (two, *fine)]
     assert sweeps == sorted(sweeps) and sweeps[-1] > 10.0 * sweeps[0]
     assert fine[0].stretch_at_rest < 0.1 * two.stretch_at_rest
-    assert fine[-1].stretch_at_rest < 0.01 * two.stretch_at_rest
+    assert fine[-1].stretch_at_rest == pytest.approx(fine[-2].stretch_at_rest, rel=0.05)
 
 
 @pytest.mark.parametrize(
