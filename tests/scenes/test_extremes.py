@@ -1,4 +1,4 @@
-"""Every number of the scenes of particle bodies, a thousandth and a thousand times its default.
+"""Every number of the scenes of papers C and F, a thousandth and a thousand times its default.
 
 It runs and stays bounded, or it is refused or stopped with one line.
 """
@@ -20,6 +20,7 @@ SMALL = {
     "rope": {},
     "cup-lifts-jelly": {"nodes": 150},
     "cup-lifts-bag": {"nodes": 150},
+    **{scene: {} for scene in ("boxes", "ball", "pencil", "chopsticks", "spoon", "mug-grip")},
 }
 
 
@@ -31,20 +32,23 @@ def numbers(scene):
             yield name, default
 
 
+def plans(scene):
+    """Choices of a plan, where a scene has one."""
+    has_plan = "plan" in model_of(scene).model_fields
+    return [{"plan": "stable"}, {"plan": "paper"}] if has_plan else [{}]
+
+
 CASES = [
-    (scene, name, int(default * factor) if isinstance(default, int) else default * factor)
+    (scene, chosen, name, int(default * factor) if isinstance(default, int) else default * factor)
     for scene in SMALL
+    for chosen in plans(scene)
     for name, default in numbers(scene)
     for factor in (1e-3, 1e3)
 ]
 
 
-@pytest.mark.parametrize("plan", ["stable", "paper"])
-@pytest.mark.parametrize(("scene", "name", "value"), CASES)
-def test_a_number_far_off_runs_or_is_refused_with_one_line(scene, name, value, plan):
-    chosen = {"plan": plan} if "plan" in model_of(scene).model_fields else {}
-    if plan == "paper" and not chosen:
-        pytest.skip("has one plan only")
+@pytest.mark.parametrize(("scene", "chosen", "name", "value"), CASES)
+def test_a_number_far_off_runs_or_is_refused_with_one_line(scene, chosen, name, value):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -60,7 +64,8 @@ def test_a_number_far_off_runs_or_is_refused_with_one_line(scene, name, value, p
     moved = np.linalg.norm(x - start, axis=1).max()
     # free fall from rest, with prescribed motions of at most 20 m/s, and what overlaps at the start
     assert moved < size + 10.0 * 9.81 * report.time**2 + 20.0 * report.time
-    assert np.isfinite(report.residual) and np.isfinite(report.particles.kinetic)
+    assert np.isfinite(report.residual)
+    assert report.particles is None or np.isfinite(report.particles.kinetic)
 
 
 @pytest.mark.parametrize("mass", [60.0, 2700.0])

@@ -137,7 +137,7 @@ def run(progress: Progress, drops: int = DROPS) -> Result:
         found.append((drop, run_drop(drop)))
         tick()
     rows = []
-    for kind in KINDS:
+    for kind in dict.fromkeys(drop.kind for drop, _ in found):
         own = [outcome for drop, outcome in found if drop.kind == kind]
         rows.append(
             (
