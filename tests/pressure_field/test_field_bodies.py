@@ -131,17 +131,15 @@ def test_one_setting_chooses_points_instead():
     assert reports[-1].probes["body_z"] == pytest.approx(0.02, abs=1e-6)
 
 
-def test_a_frame_carries_points_as_its_body_does():
+def test_impulses_on_the_markers_of_a_frame_are_a_wrench():
     shape = lp.fields.box(0.06, 0.05, 0.04, MODULUS)
     body = RigidBody("a", shape, 0.2, anchors=np.array([[0.0, 0.0, 0.1]]), frame=True)
     rng = np.random.default_rng(0)
     body.v, body.w = rng.normal(size=3), rng.normal(size=3)
     body.advance(0.3)
-    points = body.centre + 0.1 * rng.normal(size=(20, 3))
-    weights, four = body.frame_weights(points), slice(body.frame, body.frame + 4)
-    np.testing.assert_allclose(weights @ body.positions()[four], points, atol=1e-14)
-    expected = body.v + np.cross(body.w, points - body.centre)
-    np.testing.assert_allclose(weights @ body.velocities()[four], expected, atol=1e-13)
+    wrench, impulse = rng.normal(size=6), np.zeros((body.n_points, 3))
+    impulse[body.frame : body.frame + 4] = body.marker_impulses(wrench)
+    np.testing.assert_allclose(body.generalised_impulse(impulse), wrench, atol=1e-14)
 
 
 def test_wrong_contacts_are_refused():

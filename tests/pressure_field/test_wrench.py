@@ -14,8 +14,6 @@ from limpet.pressure_field.surface import contact_surface
 from limpet.pressure_field.wrench import (
     FrictionModel,
     area,
-    check_depth,
-    relative_depth,
     softness,
     with_smooth_gradients,
     wrench,
@@ -150,16 +148,6 @@ def test_loaded_area_leaves_out_what_carries_nothing():
     surface = contact_surface(rigid_ball(2, 0.02), pose(place=(0.055, 0.01, 0.01)), field, HERE)
     whole, loaded = area(surface)
     assert 0.1 * whole < loaded < 0.9 * whole
-
-
-def test_an_overlap_deeper_than_the_field_is_named():
-    field, one = brick(), rigid_ball()
-    shallow = contact_surface(one, pose(place=(0.0, 0.0, 0.085)), field, HERE)
-    assert relative_depth(shallow, one, field) == pytest.approx(0.005 / 0.04, rel=0.05)
-    check_depth(shallow, one, field)
-    deep = contact_surface(one, pose(place=(0.0, 0.0, 0.05)), field, HERE)
-    with pytest.raises(LimpetError, match="overlap deeper than their pressure field"):
-        check_depth(deep, one, field)
 
 
 def test_wrong_laws_are_named():

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.dynamics.body import Body, BodyReport, Carrier
+from limpet.dynamics.composite import CompositeBody
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import Array
 from limpet.linalg.reduced_compliance import ReducedCompliance
@@ -44,7 +45,7 @@ class _AttachedSoft:
         self.columns = np.zeros(0, int)  # where the velocities that move it stand among all
 
 
-class AttachedBodies(Body):
+class AttachedBodies(CompositeBody):
     """Carriers, and the soft bodies attached to them."""
 
     deformable = movable = True
@@ -56,13 +57,9 @@ class AttachedBodies(Body):
         carriers: Mapping[int, Carrier],
         attachments: Sequence[Attachment],
     ) -> None:
-        self._members, self._carriers = tuple(members), carriers
+        super().__init__(members)
+        self._carriers = carriers
         self.name = " + ".join(m.name for m in members)
-        self.mass = sum(m.mass for m in members)
-        self.n_points, self.n_dof = (
-            sum(getattr(m, k) for m in members) for k in ("n_points", "n_dof")
-        )
-        self.surfaces = {name: s for m in members for name, s in m.surfaces.items()}
         self._first = np.cumsum([0, *(m.n_points for m in members)])
         self._local = []
         for i in range(len(members)):
@@ -86,22 +83,8 @@ class AttachedBodies(Body):
         self._mobility: Array = np.zeros((0, 0))
         self._internal = np.zeros((self.n_points, 3))  # [N s] between soft bodies and carriers
 
-    @property
-    def members(self) -> Sequence[Body]:
-        return self._members
-
     def _part(self, i: int) -> slice:
         return slice(self._first[i], self._first[i + 1])
-
-    def positions(self) -> Array:
-        return np.concatenate([m.positions() for m in self._members])
-
-    def velocities(self) -> Array:
-        return np.concatenate([m.velocities() for m in self._members])
-
-    def points_after(self, h: float) -> tuple[Array, Array]:
-        x, v = zip(*(m.points_after(h) for m in self._members))
-        return np.concatenate(x), np.concatenate(v)
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
@@ -191,10 +174,6 @@ class AttachedBodies(Body):
         for soft in self._soft.values():
             soft.body.follow(change[soft.columns])
 
-    def advance(self, h: float) -> None:
-        for member in self._members:
-            member.advance(h)
-
     def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
         total = force + self._internal / h
         each = [m.report(h, gravity, total[self._part(i)]) for i, m in enumerate(self._members)]
@@ -204,11 +183,3 @@ class AttachedBodies(Body):
 
     def elastic_energy(self) -> float:
         return sum(m.elastic_energy() for m in self._members)
-
-    def get_state(self) -> dict[str, Array]:
-        return {f"{m.name}/{k}": a for m in self._members for k, a in m.get_state().items()}
-
-    def set_state(self, state: Mapping[str, Array]) -> None:
-        for m in self._members:
-            own = f"{m.name}/"
-            m.set_state({k[len(own) :]: a for k, a in state.items() if k.startswith(own)})

@@ -20,7 +20,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from limpet.dynamics.body import Body, BodyReport, CondensedBody, OwnSolve
+from limpet.dynamics.body import BodyReport, CondensedBody, OwnSolve
+from limpet.dynamics.composite import CompositeBody
 from limpet.errors import LimpetError
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
@@ -40,7 +41,7 @@ ITERATIONS = 40  # of the coupling with constraint sets
 SETTLED = 1e-9  # of the velocities: a line search that took the whole step
 
 
-class FieldBodies(Body):
+class FieldBodies(CompositeBody):
     """Rigid bodies with pressure fields, and what is attached to them."""
 
     name = "pressure fields"
@@ -56,7 +57,7 @@ class FieldBodies(Body):
     ) -> None:
         self._bodies = bodies
         flat = [m for body in bodies for m in body.members]
-        self._members = tuple(flat[i] for i in np.argsort(members))
+        super().__init__([flat[i] for i in np.argsort(members)])
         ends = np.cumsum([0, *(m.n_points for m in self._members)])
         place = {m.name: np.arange(ends[i], ends[i + 1]) for i, m in enumerate(self._members)}
         self._own = [np.concatenate([place[m.name] for m in b.members]) for b in bodies]
@@ -64,9 +65,6 @@ class FieldBodies(Body):
         for own in self._own:
             self._local.append(np.full(ends[-1], -1, np.int32))
             self._local[-1][own] = np.arange(len(own))
-        self.mass = sum(m.mass for m in self._members)
-        self.n_points, self.n_dof = int(ends[-1]), sum(m.n_dof for m in self._members)
-        self.surfaces = {name: s for m in self._members for name, s in m.surfaces.items()}
 
         number = {m: i for i, m in enumerate(framed)}
         self._framed = list(framed.values())
@@ -82,20 +80,6 @@ class FieldBodies(Body):
     @property
     def converged(self) -> bool:  # type: ignore[override]
         return self._step is None or self._step.residual <= 1.0
-
-    @property
-    def members(self) -> Sequence[Body]:
-        return self._members
-
-    def positions(self) -> Array:
-        return np.concatenate([m.positions() for m in self._members])
-
-    def velocities(self) -> Array:
-        return np.concatenate([m.velocities() for m in self._members])
-
-    def points_after(self, h: float) -> tuple[Array, Array]:
-        x, v = zip(*(m.points_after(h) for m in self._members))
-        return np.concatenate(x), np.concatenate(v)
 
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
@@ -214,8 +198,7 @@ class FieldBodies(Body):
     def advance(self, h: float) -> None:
         step = self._now()
         self._others = step.impulse / h - step.applied
-        for member in self._members:
-            member.advance(h)
+        super().advance(h)
         self._begun = False
 
     def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
@@ -268,14 +251,11 @@ class FieldBodies(Body):
         return points[:, :3], points[:, 6:7] * points[:, 3:6]
 
     def get_state(self) -> dict[str, Array]:
-        own = {f"{m.name}/{k}": a for m in self._members for k, a in m.get_state().items()}
-        return {"others": self._others.copy(), **own}
+        return {"others": self._others.copy(), **super().get_state()}
 
     def set_state(self, state: Mapping[str, Array]) -> None:
+        super().set_state(state)
         self._others, self._step, self._begun = state["others"].copy(), None, False
-        for m in self._members:
-            own = f"{m.name}/"
-            m.set_state({k[len(own) :]: a for k, a in state.items() if k.startswith(own)})
 
 
 @dataclass(frozen=True)
@@ -298,8 +278,8 @@ class FieldStep:
 def _first_minimum(potential: StepPotential, applied: Array) -> FieldStep:
     """Island by island, without rows of the sets."""
     velocity, residual, iterations = potential.free.copy(), 0.0, 0
-    which, parts = [np.zeros(0, int)], []
-    for island in potential.islands():
+    which, parts, islands = [np.zeros(0, int)], [], potential.islands()
+    for island in islands:
         found, own = potential.minimum(island)
         parts.append(own)
         velocity[island.columns] = found.terms.velocity
@@ -307,7 +287,10 @@ def _first_minimum(potential: StepPotential, applied: Array) -> FieldStep:
         which.append(island.which)
     whole = replace(potential.whole(), which=np.concatenate(which))
     loads = FrictionLoads.join(parts)
-    terms = potential.objective(whole, loads).evaluate(velocity)
+    if len(islands) == 1 and len(islands[0].columns) == potential.layout.size:
+        terms = found.terms  # the surfaces are known
+    else:
+        terms = potential.objective(whole, loads).evaluate(velocity)
     terms = potential.with_friction_stiffness(whole, loads, terms)
     return FieldStep(
         potential, applied, terms, residual, iterations, np.zeros_like(applied), False,

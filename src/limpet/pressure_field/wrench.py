@@ -75,25 +75,6 @@ def area(surface: ContactSurface) -> tuple[float, float]:
     return float(size.sum()), float(size[surface.pressure > 0.0].sum())
 
 
-def relative_depth(surface: ContactSurface, a: FieldGeometry, b: FieldGeometry) -> float:
-    """The highest pressure over the least modulus: 1 is the full depth of the field."""
-    moduli = [body.modulus for body in (a, b) if not isinstance(body, RigidSurface)]
-    highest = float(surface.corner_pressure.max()) if len(surface) else 0.0
-    return highest / min(moduli)
-
-
-def check_depth(
-    surface: ContactSurface, a: FieldGeometry, b: FieldGeometry, names: str = "bodies"
-) -> None:
-    """Raise an error if the overlap is deeper than a field, where the force no longer grows."""
-    share = relative_depth(surface, a, b)
-    if share > 1.0 - 1e-9:
-        raise LimpetError(
-            f"{names} overlap deeper than their pressure field: pressure reached {share:.0%} of "
-            "the modulus, expected less than 100 %; raise the modulus, or move them apart"
-        )
-
-
 def with_smooth_gradients(
     surface: ContactSurface, a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose
 ) -> ContactSurface:

@@ -126,11 +126,6 @@ class RigidBody(Body):
         r = quaternion_matrix(self.quaternion)
         return r, self.centre - r @ self.rest_centre
 
-    def frame_weights(self, points: Array) -> Array:
-        """(m, 4): points (m, 3) [m] that move with the body, from the markers of its frame."""
-        weights = (points - self.centre) @ quaternion_matrix(self.quaternion) / self._extent
-        return np.column_stack([1.0 - weights.sum(axis=1), weights])
-
     def world_inertia(self) -> Array:
         r = quaternion_matrix(self.quaternion)
         return r @ self.inertia @ r.T

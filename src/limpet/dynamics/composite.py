@@ -1,0 +1,48 @@
+"""A body made of others: of its points it says what its members say, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from limpet.dynamics.body import Body
+
+Array = np.ndarray
+
+
+class CompositeBody(Body):
+    """Members that move together; how is for a subclass to say."""
+
+    def __init__(self, members: Sequence[Body]) -> None:
+        self._members = tuple(members)
+        self.mass = sum(m.mass for m in members)
+        self.n_points = sum(m.n_points for m in members)
+        self.n_dof = sum(m.n_dof for m in members)
+        self.surfaces = {name: s for m in members for name, s in m.surfaces.items()}
+
+    @property
+    def members(self) -> Sequence[Body]:
+        return self._members
+
+    def positions(self) -> Array:
+        return np.concatenate([m.positions() for m in self._members])
+
+    def velocities(self) -> Array:
+        return np.concatenate([m.velocities() for m in self._members])
+
+    def points_after(self, h: float) -> tuple[Array, Array]:
+        x, v = zip(*(m.points_after(h) for m in self._members))
+        return np.concatenate(x), np.concatenate(v)
+
+    def advance(self, h: float) -> None:
+        for member in self._members:
+            member.advance(h)
+
+    def get_state(self) -> dict[str, Array]:
+        return {f"{m.name}/{k}": a for m in self._members for k, a in m.get_state().items()}
+
+    def set_state(self, state: Mapping[str, Array]) -> None:
+        for m in self._members:
+            own = f"{m.name}/"
+            m.set_state({k[len(own) :]: a for k, a in state.items() if k.startswith(own)})
