@@ -201,3 +201,21 @@ def test_a_driven_ball_reads_the_force_of_the_closed_form(depth):
     held = reports[-1].reactions[ball.name][2]
     assert held == pytest.approx(0.2 * 9.81 - patch.force[2], rel=1e-9)
     assert patch.polygons > 30
+
+
+def test_a_soft_body_attached_to_a_body_with_a_field_rests_on_it():
+    world = lp.World(friction=0.5)
+    base = world.add_rigid(
+        lp.fields.box(0.08, 0.08, 0.03, MODULUS), 0.3, name="base", position=(0.0, 0.0, 0.016)
+    )
+    world.add_rigid(lp.fields.floor(), 1.0, fixed=True)
+    gel = world.add_soft(
+        lp.shapes.soft_box(0.04, 0.04, 0.04, divisions=(2, 2, 2)), lp.Material(1e5, 0.3), 0.05,
+        name="gel", position=(0.0, 0.0, 0.051),
+    )  # fmt: skip
+    world.attach(gel["bottom"], base)
+    _, reports = run(world, 0.6, h=5e-3)
+    assert all(r.converged for r in reports)
+    (patch,) = reports[-1].patches
+    np.testing.assert_allclose(patch.force, [0.0, 0.0, 0.35 * 9.81], atol=1e-6)
+    assert max(r.momentum_residual for r in reports) < 1e-9
