@@ -153,6 +153,10 @@ def test_a_region_attached_to_a_driven_body_goes_where_it_goes() -> None:
     np.testing.assert_allclose(
         a.reactions["plate"][2], b.reactions["bar"][2] + 0.2 * 9.81, rtol=1e-9
     )
+    held = a.cups["bar"]
+    np.testing.assert_allclose(held.force, b.reactions["bar"][:3], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(b.cups["bar"].force, b.reactions["bar"][:3], rtol=1e-12, atol=1e-15)
+    assert held.pressure is None
 
 
 def test_attached_regions_that_share_nodes_are_refused() -> None:

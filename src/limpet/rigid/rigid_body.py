@@ -64,10 +64,10 @@ class RigidBody(Body):
         self.mass = require_positive(f"mass of '{name}'", mass, " kg")
         points = check_points(shape.points, f"mesh of '{name}'")
         centre, self.inertia = mass_properties(points, shape.triangles, mass)  # body frame
-        self._extent = float(np.ptp(points, axis=0).max())  # [m] between the points of the frame
+        self.extent = float(np.ptp(points, axis=0).max())  # [m] between the points of the frame
         self.frame = len(points)  # the first of its markers
         if frame:
-            corners = np.vstack([np.zeros(3), self._extent * np.eye(3)])
+            corners = np.vstack([np.zeros(3), self.extent * np.eye(3)])
             points = np.concatenate([points, centre + corners])
         if anchors is not None:
             points = np.concatenate([points, anchors])
@@ -92,6 +92,8 @@ class RigidBody(Body):
     @cached_property
     def surfaces(self) -> Mapping[str, Surface]:  # type: ignore[override]
         return {self.name: self._surface or surface_topology(self.triangles, self.n_points)}
+
+    proxy = False  # it stands for a body of another solver
 
     def arms(self) -> Array:
         """(n_points, 3) [m] from its centre to its points."""
@@ -137,6 +139,13 @@ class RigidBody(Body):
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
     ) -> Array:
+        self.compute_free_twist(h, gravity, time)
+        if applied is not None and applied.any():
+            return self.apply_impulse(h * applied)
+        return self.velocities()
+
+    def compute_free_twist(self, h: float, gravity: Array, time: float) -> None:
+        """As `compute_free_velocity`, for those who do not ask for the velocities of points."""
         self._momentum_before = self.momentum()
         if self.prescribed:
             free = np.zeros(6)
@@ -152,9 +161,6 @@ class RigidBody(Body):
             self._needed = np.zeros(6)
         self._motion_impulse, self._free = self._needed, free
         self.v, self.w = free[:3], free[3:]
-        if applied is not None and applied.any():
-            return self.apply_impulse(h * applied)
-        return self.velocities()
 
     def mass_matrix(self) -> Array:
         """(6, 6) of its twist."""
@@ -189,7 +195,7 @@ class RigidBody(Body):
 
     def marker_impulses(self, wrench: Array) -> Array:
         """(4, 3) [N s] on the markers of its frame: together a wrench (6,) about its centre."""
-        return kernels.marker_impulses(self.quaternion, wrench, self._extent)
+        return kernels.marker_impulses(self.quaternion, wrench, self.extent)
 
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         n, b = len(rows), self.rows_times(rows).ravel()
@@ -224,21 +230,27 @@ class RigidBody(Body):
         self.v, self.w = moved[:3], moved[3:]
 
     def points_after(self, h: float) -> tuple[Array, Array]:
-        centre, quaternion = self._pose_after(h)
+        centre, quaternion, w = self._after(h)
         arms = kernels.rotated(self.local, quaternion)
-        return arms + centre, kernels.point_velocities(self.v, self.w, arms)
+        return arms + centre, kernels.point_velocities(self.v, w, arms)
 
-    def _pose_after(self, h: float) -> tuple[Array, Array]:
-        return kernels.advanced(self.centre, self.quaternion, self.v, self.w, h)
+    def _after(self, h: float) -> tuple[Array, Array, Array]:
+        """Centre, quaternion and angular velocity at the end of the step."""
+        centre, quaternion = kernels.advanced(self.centre, self.quaternion, self.v, self.w, h)
+        if self.prescribed:
+            return centre, quaternion, self.w
+        return centre, quaternion, kernels.velocity_after(self.inertia, quaternion, self.w, h)
 
     def advance(self, h: float) -> None:
-        self.centre, self.quaternion = kernels.advanced(
-            self.centre, self.quaternion, self.v, self.w, h
-        )
+        self.centre, self.quaternion, self.w = self._after(h)
 
     def anchor_points(self, at: Array | Sequence[float]) -> tuple[Array, None]:
         """(k, 3) [m] the points `at`; they are carried by no nodes."""
         return np.atleast_2d(np.asarray(at, float)), None
+
+    def kinetic_energy(self) -> float:
+        """[J]"""
+        return kernels.kinetic_energy(self.mass, self.inertia, self.quaternion, self.v, self.w)
 
     def momentum(self) -> Array:
         """(3,) [kg m/s]"""
