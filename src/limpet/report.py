@@ -12,6 +12,7 @@ import numpy as np
 Array = np.ndarray
 Place = tuple[float, float, float]  # [m]
 NOWHERE: Place = (np.nan, np.nan, np.nan)
+SLIVER = 1e-12  # [mol] of air, 0.02 mm^3 of it outside: with less, a cavity has no pressure to tell
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,15 @@ class CavityReport:
     # [Pa] least over leak paths of the largest contact traction; 0 where no limit or leak asks
     seal_traction: float = 0.0
     area: float = 0.0  # [m^2] that the pressure acts on, projected: of the bodies that carry a ring
+    bodies: tuple[str, ...] = ()  # that enclose it
+
+
+@dataclass(frozen=True)
+class CupReport:
+    """A soft body that a prescribed motion or an attachment holds, at the end of a step."""
+
+    force: Array  # (3,) [N] that holds it, world axes
+    pressure: float | None  # [Pa] the lowest in cavities that it encloses; None: it traps no air
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,7 @@ class StepReport:
     momentum_residual: float | None  # [N] momentum against forces, at worst; None: it was not taken
     air_error: float  # relative, in moles
     remeshed: bool  # a cavity was meshed anew
+    cups: dict[str, CupReport] = field(default_factory=dict)  # by name: soft bodies that are held
     probes: dict[str, float] = field(default_factory=dict)  # [m] places; volumes as share of rest
     vacuum_sensors: dict[str, VacuumSensorReport] = field(
         default_factory=dict

@@ -38,8 +38,9 @@ def cavity_set(scene, x, air=AIR, exchange=None, elastic=None):
     )
     energy = np.zeros((2, 2)) if elastic is None else elastic
     return CavitySet(
-        search, None, GasNetwork((), air), [None, None], exchange or AirExchange(), lambda: energy
-    )
+        search, None, GasNetwork((), air), [None, None], exchange or AirExchange(), lambda: energy,
+        ["one", "other"],
+    )  # fmt: skip
 
 
 def found(scene, x, book, air=AIR, otherwise=None, elastic=None):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from limpet.clock import PHASES
-from limpet.report import CavityReport, SectionFrame, StepReport
+from limpet.report import CavityReport, CupReport, SectionFrame, StepReport
 from limpet.scenes.registry import Scene, SceneParameters
 from limpet.units import Length, Pressure, Time
 
@@ -45,6 +45,7 @@ def make_report(step=1, *, force=0.0, pressure=None, volume=None, ms=1.0, **chan
         max_penetration=1e-6,
         cavities=cavities,
         reactions={"top": np.array([0.0, 0.0, force, 0.0, 0.0, 0.0])},
+        cups={"cup": CupReport(np.array([0.0, 0.0, force]), pressure)},
         momentum_residual=1e-9,
         air_error=1e-13,
         remeshed=False,
@@ -143,7 +144,12 @@ def toy_scene():
         name="toy",
         summary="a toy",
         parameters=parameters,
-        world=SimpleNamespace(gravity=(0.0, 0.0, -9.81), probe_columns=list, connections={}),
+        world=SimpleNamespace(
+            gravity=(0.0, 0.0, -9.81),
+            probe_columns=list,
+            connections={},
+            held_bodies=lambda: ["cup"],
+        ),
         h=parameters.h,
         duration=parameters.duration,
         expect="it seals",

@@ -11,6 +11,8 @@ from limpet.record.history import (
     COLUMNS,
     column,
     csv_line,
+    cup_columns,
+    cups_of,
     flatten,
     unit_of_column,
     up_direction,
@@ -29,11 +31,19 @@ def test_up_is_against_gravity():
     assert up_direction((0, 0, 0)) == pytest.approx([0, 0, 1])
 
 
-def test_reaction_is_the_sum_of_the_prescribed_motions_along_up(kit):
+def test_reaction_is_the_sum_of_the_prescribed_motions_along_up_without_cups(kit):
     drives = {"a": np.array([9.0, 0, 3.0, 1, 1, 1]), "b": np.array([0, 9.0, 4.0, 1, 1, 1])}
-    assert flatten(kit.report(reactions=drives), UP)["reaction"] == 7.0
-    assert flatten(kit.report(reactions=drives), -UP)["reaction"] == -7.0
-    assert flatten(kit.report(reactions={}), UP)["reaction"] == 0.0
+    assert flatten(kit.report(reactions=drives, cups={}), UP)["reaction"] == 7.0
+    assert flatten(kit.report(reactions=drives, cups={}), -UP)["reaction"] == -7.0
+    assert flatten(kit.report(reactions={}, cups={}), UP)["reaction"] == 0.0
+
+
+def test_reaction_is_what_holds_the_cups_whatever_drives_the_arm(kit):
+    drives = {"link": np.array([9.0, 0, 93.8, 1, 1, 1])}
+    row = flatten(kit.report(force=3.0, pressure=50e3, volume=1e-7, reactions=drives), UP)
+    assert (row["reaction"], row["cup_hold_force"], row["cup_cavity_pressure"]) == (3.0, 3.0, 50e3)
+    assert list(row)[-2:] == cup_columns(["cup"])
+    assert cups_of(row) == ["cup"]
 
 
 def test_several_cavities_lowest_pressure_summed_air(kit):
@@ -60,7 +70,7 @@ def test_without_a_cavity_cells_are_empty(kit):
     row = flatten(kit.report(), UP)
     assert row["pressure"] is row["volume"] is row["air"] is row["seal_gap"] is None
     cells = csv_line(row).strip().split(",")
-    assert len(cells) == len(COLUMNS)
+    assert len(cells) == len(COLUMNS) + len(cup_columns(["cup"]))
     assert cells[COLUMNS.index("pressure")] == ""
 
 
@@ -84,7 +94,8 @@ def test_what_is_written_reads_back_exactly(kit, story, tmp_path):
     )
     rows = [flatten(report, UP) for report in [*story, awkward]]
     path = tmp_path / "history.csv"
-    path.write_text(",".join(COLUMNS) + "\n" + "".join(map(csv_line, rows)))
+    names = (*COLUMNS, *cup_columns(["cup"]))
+    path.write_text(",".join(names) + "\n" + "".join(map(csv_line, rows)))
     assert read_history(path) == rows
     assert np.isnan(column(rows, "pressure")[0])
     assert column(rows, "pressure")[1] == 101e3
@@ -94,7 +105,7 @@ def test_the_sensors_of_vacuum_lines_have_columns(kit):
     line = VacuumSensorReport(vacuum=6e3, flow=None, sealed=True, present=True)
     row = flatten(kit.report(vacuum_sensors={"left cup": line}), UP)
     names = vacuum_columns(["left cup"])
-    assert list(row)[-4:] == names
+    assert list(row)[-6:-2] == names
     assert [row[name] for name in names] == [6e3, None, 1, 1]
     assert [unit_of_column(name) for name in names] == ["Pa", "m^3/s", "yes", "yes"]
     assert [unit_of_column(name) for name in ("top_z", "cup_volume")] == ["m", ""]

@@ -2,12 +2,14 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from limpet.record.history import flatten
 from limpet.record.summary import summarise
+from limpet.report import CupReport
 
 UP = np.array([0.0, 0.0, 1.0])
 ALWAYS = {
@@ -61,11 +63,9 @@ def test_json_always_has_every_key_even_for_no_step_at_all(story):
     assert content["release_time"] is None
 
 
-def test_no_release_while_air_is_trapped_or_the_drive_pulls(kit, story):
+def test_no_release_while_air_is_trapped(kit, story):
     holding = story[:8]
     assert summary_of(holding).release_time is None
-    pulling = [*holding, kit.report(9, force=2.0)]
-    assert summary_of(pulling).release_time is None
     trapped = [*holding, kit.report(9, force=0.2, pressure=60e3, volume=1e-9)]
     assert summary_of(trapped).release_time is None
 
@@ -73,6 +73,40 @@ def test_no_release_while_air_is_trapped_or_the_drive_pulls(kit, story):
 def test_no_release_without_a_seal_before(kit):
     lifted = [kit.report(k, force=f) for k, f in enumerate((0.2, 0.3, 0.2), 1)]
     assert summary_of(lifted).release_time is None
+
+
+def test_the_jerk_of_the_first_step_is_no_peak(kit, story):
+    s = summary_of([kit.report(1, force=900.0), *story[1:]])
+    assert (s.peak_pull_force, s.peak_time) == (50.0, pytest.approx(0.7))
+
+
+def test_a_sliver_without_air_is_no_pressure(kit, story):
+    empty = replace(story[5].cavities[0], pressure=0.0, air=1e-14)
+    sliver = replace(story[5], cavities=(*story[5].cavities, empty))
+    assert summary_of([*story[:5], sliver, *story[6:]]).min_pressure == 30e3
+
+
+def test_release_is_the_last_one_of_a_cup_that_sealed_again(kit, story):
+    more = [
+        kit.report(11, force=5.0, pressure=90e3, volume=1e-7), kit.report(12, force=0.2)
+    ]  # fmt: skip
+    s = summary_of([*story, *more])
+    assert (s.cups["cup"].seals, s.release_time) == (2, pytest.approx(1.2))
+    assert s.peak_pull_force == 50.0
+    again = summary_of([*story, *more[:1]])
+    assert (again.cups["cup"].seals, again.release_time) == (2, None)
+
+
+def test_cups_are_told_apart(story):
+    """Two cups: one lets go, the other never does; the drives of both are not summed."""
+    other = CupReport(np.array([0.0, 0.0, 40.0]), 60e3)
+    both = [replace(r, cups={**r.cups, "left cup": other}) for r in story]
+    s = summary_of(both)
+    assert s.release_time is None
+    assert s.cups["cup"].release_time == pytest.approx(0.9)
+    assert (s.cups["left_cup"].release_time, s.cups["left_cup"].peak_pull_force) == (None, 40.0)
+    assert s.peak_pull_force == 50.0
+    assert s.probes == {}
 
 
 def test_no_peak_when_only_pushed(kit):

@@ -64,7 +64,9 @@ class CavitySet(ConstraintSet):
         exchanges: Sequence[AirExchange | None],  # of each surface
         default_exchange: AirExchange,  # of cavities between surfaces without one
         elastic: Callable[[], Array],  # (surfaces, 2) energy [J] and volume [m^3] of soft bodies
+        names: Sequence[str],  # of the surfaces
     ) -> None:
+        self._names = names
         self._search, self._contacts, self._network = search, contacts, network
         self._exchanges, self._default, self._elastic = exchanges, default_exchange, elastic
         self._atmosphere = search.atmosphere
@@ -177,6 +179,7 @@ class CavitySet(ConstraintSet):
                     seal_traction=c.seal.traction,
                     margin=self._search.sealing_distance - c.seal.gap,
                     bottleneck=c.bottleneck, area=self._search.area(c),
+                    bodies=tuple(self._names[i] for i in np.unique(c.mesh.body)),
                 )
             )  # fmt: skip
         hoses = self._network.advance(ledger.hoses, drawn, h) if ledger.hoses else ()

@@ -73,7 +73,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     suction = {
         "peak pull force": shown(summary.peak_pull_force, "N", "none"),
-        "release": shown(summary.release_time, "s", "never"),
+        "release": _release(summary),
         "lowest pressure": shown(summary.min_pressure, "Pa", "no trapped air"),
         "largest penetration": f"{1e6 * summary.max_penetration:.3g} µm",
     }
@@ -96,6 +96,21 @@ def print_summary(summary: Summary, folder: Path) -> None:
     for name, value in lines.items():
         table.add_row(name, Text(value, overflow="fold"))
     console().print(table)
+
+
+def _release(summary: Summary) -> str:
+    """When the last cup let go, which ones hold, and which ones sealed again."""
+    from limpet.units import show
+
+    cups = summary.cups
+    text = "never" if summary.release_time is None else show(summary.release_time, "s")
+    if len(cups) > 1:
+        text = ", ".join(
+            f"{name}: {'never' if c.release_time is None else show(c.release_time, 's')}"
+            for name, c in cups.items()
+        )
+    again = [f"{name} sealed {c.seals} times" for name, c in cups.items() if c.seals > 1]
+    return "; ".join([text, *again])
 
 
 def _particle_lines(summary: Summary) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,12 @@ from limpet.cavity.gas.ledger import Cavity
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.contact.contacts import Contacts
-from limpet.dynamics.body import OwnSolve
+from limpet.dynamics.body import BodyReport, OwnSolve
 from limpet.dynamics.constraint_set import StepContext
 from limpet.model.factory import SimulationModel
 from limpet.model.world import World
 from limpet.pressure_field.surface import ContactSurface, joined_triangles
-from limpet.report import SectionFrame, StepReport
+from limpet.report import SLIVER, CavityReport, CupReport, SectionFrame, StepReport
 
 if TYPE_CHECKING:
     from limpet.engine.simulation import Simulation
@@ -77,6 +78,18 @@ def probes(world: World, model: SimulationModel) -> dict[str, float]:
         if body.name not in volumes and (ratio := body.volume_ratio()) is not None:
             volumes[body.name] = ratio
     return dict(zip(world.probe_columns(), [*values, *volumes.values()]))
+
+
+def cups(
+    model: SimulationModel, bodies: Sequence[BodyReport], cavities: Sequence[CavityReport]
+) -> dict[str, CupReport]:
+    """The soft bodies that are held, with the lowest pressure of the air that they trap."""
+    held = {name: force for report in bodies for name, force in report.held.items()}
+    found = {}
+    for name in (m.name for m in model.members if m.name in held):
+        own = [c.pressure for c in cavities if name in c.bodies and not c.air <= SLIVER]
+        found[name] = CupReport(held[name], min(own, default=None))
+    return found
 
 
 def section_frame(simulation: Simulation, label: str) -> SectionFrame:

@@ -145,6 +145,9 @@ class Simulation:
                 "lower the time step"
             )
         wrenches = {name: w for r in bodies for name, w in r.wrenches.items()}
+        for constraints in model.sets:
+            for name, wrench in constraints.wrenches().items():
+                wrenches[name] = wrenches.get(name, 0.0) + wrench
         contacts, cavities, fields = model.contacts, model.cavities, model.fields
         touching = contacts.report() if contacts else (0, 0, 0.0)
         report = StepReport(
@@ -157,6 +160,7 @@ class Simulation:
             momentum_residual=max(residuals, default=None),
             air_error=cavities.air_error if cavities else 0.0,
             remeshed=cavities.remeshed if cavities else False,
+            cups=observation.cups(model, bodies, cavities.reports if cavities else ()),
             probes=self.probes() if self.world.probes else {},
             vacuum_sensors=cavities.sensors if cavities else {},
             patches=fields.patches() if fields else (),
@@ -212,6 +216,20 @@ class Simulation:
         if not self.world.connections:
             raise LimpetError("vacuum: this world has no vacuum line")
         self.control = replace(self.control, vacuum=vacuum)
+
+    def set_drive_force(self, body: str, force: float) -> None:
+        """Ask the actuator of a body for `force` [N] along its axis from now on."""
+        if body not in self.world.actuators:
+            near = suggest(body, self.world.actuators)
+            raise LimpetError(f"set_drive_force: there is no actuated body '{body}'{near}")
+        limit = self.world.actuators[body].max_force
+        if not (np.isfinite(force) and abs(force) <= limit):
+            raise LimpetError(
+                f"set_drive_force on '{body}': force = {force:g} N: expected a finite number up to "
+                f"max_force = {limit:g} N"
+            )
+        drives = {**self.control.drives, body: float(force)}
+        self.control = replace(self.control, drives=drives)
 
     @property
     def vacuum(self) -> float | None:

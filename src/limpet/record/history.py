@@ -9,15 +9,18 @@ import numpy as np
 
 from limpet.clock import PHASES
 from limpet.errors import DivergedError
-from limpet.report import CavityReport, ParticleReport, StepReport
+from limpet.report import SLIVER, CavityReport, ParticleReport, StepReport
 
 Array = np.ndarray
+CUP_PARTS = ("hold_force", "cavity_pressure")
 Row = dict[str, float | int | None]  # None: no value, an empty cell
 
 
 # SI units; the phases are in milliseconds. With several cavities, the pressure is the lowest one
 # with its temperature; gas residual and seal gap (with its position) are the largest; the other
-# values are sums. "reaction" is the force of all prescribed motions, positive against gravity.
+# values are sums. A sliver without air has no pressure. "reaction" is the force that holds the cups
+# (soft bodies with a prescribed motion or an attachment), positive against gravity; in a world
+# without cups it is that of all prescribed motions. Each cup has columns of its own.
 # Stretch, inverted cells and energies are those of particle bodies.
 COLUMNS = (
     "step", "time", "reaction", "cavities", "pressure", "volume", "air", "temperature", "vented",
@@ -41,6 +44,20 @@ def unit_of_column(name: str) -> str:
     return next((unit for end, unit in ends.items() if name.endswith(end)), "m")
 
 
+def cup_columns(cups: Iterable[str]) -> list[str]:
+    """Columns of the soft bodies that are held: [N] against gravity, and the lowest [Pa]."""
+    names = [cup.replace(" ", "_") for cup in cups]
+    return [f"{name}_{part}" for name in names for part in CUP_PARTS]
+
+
+def cups_of(columns: Iterable[str]) -> list[str]:
+    """The cups that have columns, in column names."""
+    known = list(columns)
+    ends = [f"_{part}" for part in CUP_PARTS]
+    names = [c.removesuffix(ends[0]) for c in known if c.endswith(ends[0])]
+    return [name for name in names if name + ends[1] in known]
+
+
 def vacuum_columns(bodies: Iterable[str]) -> list[str]:
     """Columns of the sensors of the vacuum lines, named by body: [Pa], [m^3/s], 0 or 1."""
     parts = ("vacuum", "flow", "sealed", "present")
@@ -48,19 +65,22 @@ def vacuum_columns(bodies: Iterable[str]) -> list[str]:
 
 
 def flatten(report: StepReport, up: Array) -> Row:
-    """The row of one step: COLUMNS, then the probes, then the vacuum lines.
+    """The row of one step: COLUMNS, then the probes, the vacuum lines and the cups.
 
     Raises DivergedError if a number is not finite.
     """
     cavities = report.cavities
-    lowest = min(cavities, key=lambda c: c.pressure, default=None)
+    filled = [c for c in cavities if not c.air <= SLIVER]  # a NaN stays
+    lowest = min(filled, key=lambda c: c.pressure, default=None)
+    holding = [float(cup.force @ up) for cup in report.cups.values()]
+    drives = [float(wrench[:3] @ up) for wrench in report.reactions.values()]
     # A cavity without any leak path has an infinite seal gap, which is not an error.
     leaky = [c for c in cavities if math.isfinite(c.seal_gap)]
     worst = max(leaky, key=lambda c: c.seal_gap, default=None)
     row: Row = {
         "step": report.step,
         "time": report.time,
-        "reaction": sum(float(wrench[:3] @ up) for wrench in report.reactions.values()),
+        "reaction": sum(holding or drives),
         "cavities": len(cavities),
         "pressure": lowest.pressure if lowest else None,
         "volume": sum(c.volume for c in cavities) if cavities else None,
@@ -90,6 +110,8 @@ def flatten(report: StepReport, up: Array) -> Row:
     for name, line in report.vacuum_sensors.items():
         values = line.vacuum, line.flow, int(line.sealed), int(line.present)
         row |= dict(zip(vacuum_columns([name]), values))
+    for (name, cup), force in zip(report.cups.items(), holding):
+        row |= dict(zip(cup_columns([name]), (force, cup.pressure)))
     for name, value in row.items():
         if value is not None and not math.isfinite(value):
             raise DivergedError(f"{name} became {value} at step {report.step}")

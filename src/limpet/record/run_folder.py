@@ -13,7 +13,15 @@ import numpy as np
 from pydantic import BaseModel
 
 from limpet.errors import LimpetError
-from limpet.record.history import COLUMNS, Row, csv_line, flatten, up_direction, vacuum_columns
+from limpet.record.history import (
+    COLUMNS,
+    Row,
+    csv_line,
+    cup_columns,
+    flatten,
+    up_direction,
+    vacuum_columns,
+)
 from limpet.record.summary import RunStatus, Summary, summarise
 from limpet.report import SectionFrame, StepReport
 from limpet.scenes.registry import Scene, unit_of
@@ -70,6 +78,7 @@ class Recorder:
         self._scene = scene
         self._simulation = simulation
         self._up = up_direction(scene.world.gravity)
+        self._cups = scene.world.held_bodies()
         self._least_volume = np.inf
         self._largest_pull = 0.0
         self._flushed = time.monotonic()
@@ -78,7 +87,9 @@ class Recorder:
             _remove_old_run(folder)
             (folder / "scene.toml").write_text(scene_toml(scene), encoding="utf-8")
             self._history = (folder / "history.csv").open("w", encoding="utf-8")
-            more = scene.world.probe_columns() + vacuum_columns(scene.world.connections)
+            world = scene.world
+            more = world.probe_columns() + vacuum_columns(world.connections)
+            more += cup_columns(self._cups)
             self._history.write(",".join((*COLUMNS, *more)) + "\n")
             self._frame_writer = _frame_writer(folder) if frames else None
         except OSError as problem:
@@ -117,13 +128,13 @@ class Recorder:
         return summary
 
     def _update_key_frames(self, row: Row) -> None:
-        """ "hold": smallest volume while the cup is pushed; "peak": largest pull."""
+        """ "hold": smallest volume while the cup is pushed; "peak": largest pull, with air."""
         force, volume = row["reaction"], row["volume"]
         assert force is not None
         if force < 0.0 and volume is not None and volume <= self._least_volume:
             self._least_volume = volume
             self._keep("hold")
-        if force > self._largest_pull:
+        if force > self._largest_pull and (row["cavities"] or not self._cups):
             self._largest_pull = force
             self._keep("peak")
 

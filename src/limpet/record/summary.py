@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from statistics import fmean, median
 from typing import Literal
 
 from limpet.clock import PHASES
-from limpet.record.history import COLUMNS, Row
+from limpet.record.history import COLUMNS, Row, cup_columns, cups_of
 
 RunStatus = Literal["finished", "interrupted", "diverged", "failed"]
 
-RELEASED = 1.0  # [N] below this the cup has let go; the weight of the cup may remain
 COMPILING = 20.0  # steps this many times slower than the median compiled kernels: not counted
 
 
@@ -41,6 +41,17 @@ class ParticleSummary:
 
 
 @dataclass(frozen=True)
+class CupSummary:
+    """How a cup fared: a soft body that a prescribed motion or an attachment holds."""
+
+    peak_pull_force: float | None  # [N] that held it while it trapped air; None: it never pulled
+    peak_time: float | None  # [s]
+    min_pressure: float | None  # [Pa] None: it never trapped air
+    seals: int  # how often it began to trap air; more than once: it let go and sealed again
+    release_time: float | None  # [s] when it let go for the last time; None: never, or not yet
+
+
+@dataclass(frozen=True)
 class Summary:
     """SI units, times by phase in milliseconds; None (null in JSON) where there is no value."""
 
@@ -52,8 +63,8 @@ class Summary:
     mean_rows: float  # constraint rows, over the steps that have any
     ms_per_step: float
     ms_by_phase: dict[str, float]  # [ms] per step
-    peak_pull_force: float | None  # [N] None if the prescribed motions never pulled
-    release_time: float | None  # [s] None if the cup never lets go
+    peak_pull_force: float | None  # [N] of the cup that pulled hardest; None if none ever pulled
+    release_time: float | None  # [s] when the last of the cups let go; None while one holds
     min_pressure: float | None  # [Pa] None if no air was ever trapped
     max_penetration: float  # [m]
     max_gas_residual: float  # |P V^k - K| / K
@@ -66,6 +77,7 @@ class Summary:
     ended_step: int
     why: str | None  # why it ended early
     probes: dict[str, Span]  # by column
+    cups: dict[str, CupSummary]  # by the names of their columns; those that ever trapped air
     particles: ParticleSummary | None  # None if there are no particle bodies
 
     def to_json(self) -> str:
@@ -78,30 +90,33 @@ def summarise(
     ended: RunStatus = "finished", why: str | None = None,
 ) -> Summary:  # fmt: skip
     """Summarise the steps in `rows`, which may be empty."""
-    peak = _peak(rows)
-    release = _release(rows, peak)
+    cups = _cups(rows)
+    best = max(cups.values(), key=lambda c: c.peak_pull_force or 0.0, default=None)
+    releases = [c.release_time for c in cups.values()]
     by_phase = _mean_phases(rows)
     pressures = [p for row in rows if (p := row["pressure"]) is not None]
     return Summary(
         scene=scene, h=h, steps=len(rows), fem_nodes=fem_nodes, collision_nodes=collision_nodes,
         mean_rows=fmean([n for row in rows if (n := row["rows"])] or [0.0]),
         ms_per_step=sum(by_phase.values()), ms_by_phase=by_phase,
-        peak_pull_force=None if peak is None else _value(rows[peak], "reaction"),
-        release_time=None if release is None else _value(rows[release], "time"),
+        peak_pull_force=best.peak_pull_force if best else None,
+        release_time=None if None in releases else max((r for r in releases if r), default=None),
         min_pressure=min(pressures, default=None),
         max_penetration=_largest(rows, "max_penetration"),
         max_gas_residual=_largest(rows, "gas_residual"), max_air_error=_largest(rows, "air_error"),
         max_residual=_largest(rows, "residual"),
         converged_steps=sum(1 for row in rows if row["converged"]),
-        peak_time=None if peak is None else _value(rows[peak], "time"),
+        peak_time=best.peak_time if best else None,
         duration=_value(rows[-1], "time") if rows else 0.0, ended=ended,
         ended_step=int(_value(rows[-1], "step")) if rows else 0, why=why, probes=_spans(rows),
-        particles=_particles(rows),
+        cups=cups, particles=_particles(rows),
     )  # fmt: skip
 
 
 def _spans(rows: list[Row]) -> dict[str, Span]:
-    names = [name for name in (rows[0] if rows else ()) if name not in COLUMNS]
+    columns = list(rows[0]) if rows else []
+    of_cups = cup_columns(cups_of(columns))
+    names = [name for name in columns if name not in COLUMNS and name not in of_cups]
     curves = {name: [_value(row, name) for row in rows] for name in names}
     return {name: Span(min(c), max(c), c[-1]) for name, c in curves.items()}
 
@@ -121,22 +136,29 @@ def _particles(rows: list[Row]) -> ParticleSummary | None:
     )  # fmt: skip
 
 
-def _peak(rows: list[Row]) -> int | None:
-    """Index of the step with the largest pull."""
-    if not rows:
-        return None
-    best = max(range(len(rows)), key=lambda i: _value(rows[i], "reaction"))
-    return best if _value(rows[best], "reaction") > 0.0 else None
+def _cups(rows: list[Row]) -> dict[str, CupSummary]:
+    """The cups that ever trapped air. Its end counts, not a force: a cup may slide off under load.
 
-
-def _release(rows: list[Row], peak: int | None) -> int | None:
-    """Index of the first step after the peak without trapped air and with a pull below RELEASED."""
-    if peak is None or not any(row["cavities"] for row in rows[: peak + 1]):
-        return None
-    for i in range(peak + 1, len(rows)):
-        if rows[i]["cavities"] == 0 and abs(_value(rows[i], "reaction")) < RELEASED:
-            return i
-    return None
+    A force without air is none of suction, so the jerk with which a motion begins is no peak.
+    """
+    found = {}
+    for name in cups_of(rows[0] if rows else ()):
+        force, pressure = cup_columns([name])
+        sealed = [row[pressure] is not None for row in rows]
+        if not any(sealed):
+            continue
+        own = [row for row, air in zip(rows, sealed) if air]
+        best = max(own, key=lambda row: _value(row, force))
+        pulled = _value(best, force) > 0.0
+        opened = [i for i in range(1, len(rows)) if sealed[i - 1] and not sealed[i]]
+        found[name] = CupSummary(
+            peak_pull_force=_value(best, force) if pulled else None,
+            peak_time=_value(best, "time") if pulled else None,
+            min_pressure=min(_value(row, pressure) for row in own),
+            seals=sum(now and not before for before, now in pairwise([False, *sealed])),
+            release_time=_value(rows[opened[-1]], "time") if opened and not sealed[-1] else None,
+        )
+    return found
 
 
 def _mean_phases(rows: list[Row]) -> dict[str, float]:
