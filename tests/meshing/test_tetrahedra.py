@@ -161,6 +161,7 @@ def crossing_blocks():
         (crossing_blocks(), {}, "block intersects itself"),
         ((BLOCK.points, BLOCK.triangles[:, ::-1]), {}, "block is inside-out"),
         ((BLOCK.points, BLOCK.triangles), {"size": 0.0}, "block size = 0 m.*above 0"),
+        ((BLOCK.points, BLOCK.triangles), {"size": 1e-6}, "block size = 1e-06 m: its bounding box"),
         ((BLOCK.points, BLOCK.triangles), {"nodes": 20}, "nodes = 20: expected at least 96"),
         ((BLOCK.points, BLOCK.triangles), {"nodes": 200, "size": 0.01}, "both size and nodes"),
     ],

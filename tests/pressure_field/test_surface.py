@@ -27,7 +27,12 @@ from limpet.pressure_field.polygons import (
     rigid_triangles,
 )
 from limpet.pressure_field.primitives import Solid, box, sphere
-from limpet.pressure_field.surface import contact_surface
+from limpet.pressure_field.surface import (
+    as_surface,
+    contact_surface,
+    equal_pressure_near,
+    no_candidates,
+)
 from limpet.pressure_field.wrench import area
 
 from .kit import HERE, ball, brick, force, pose, rigid_ball, rod
@@ -269,3 +274,36 @@ def test_the_search_misses_no_polygon(name):
         assert force(found) == pytest.approx(wanted, rel=1e-9, abs=1e-6)
         seen += len(found)
     assert seen > 500
+
+
+@pytest.mark.parametrize("name", ["ball on brick", "rod on brick", "rigid ball in brick"])
+def test_candidates_hold_while_bodies_move_within_the_slack(name):
+    """Small motions and turns about a pose: no polygon is missed, no search is made."""
+    one, two = (build() for build in PAIRS[name])
+    rng, slack, r, t = np.random.default_rng(3), 2e-3, *ABOVE
+    fixed = two.data, *HERE
+    _, near, _ = equal_pressure_near(one.data, r, t, *fixed, no_candidates(), slack)
+    seen = 0
+    for _ in range(20):
+        turn = pose(0.002 * rng.normal(size=3))[0]
+        at = turn @ r, t + 2e-4 * rng.normal(size=3)
+        found, after, swapped = equal_pressure_near(one.data, *at, *fixed, near, slack)
+        assert after.pairs is near.pairs or np.array_equal(after.pairs, near.pairs)
+        assert np.array_equal(after.t, near.t)
+        surface, fresh = as_surface(*found, swapped), contact_surface(one, at, two, HERE)
+        loaded = fresh.pressure > 1e-9 * two.modulus
+        assert np.sum(surface.pressure > 1e-9 * two.modulus) == loaded.sum()
+        assert force(surface) == pytest.approx(force(fresh), rel=1e-9, abs=1e-6)
+        seen += len(fresh)
+    assert seen > 100
+
+
+def test_candidates_are_searched_again_after_a_larger_motion():
+    one, two, (r, t) = ball(), brick(), ABOVE
+    data = two.data, *HERE
+    _, near, _ = equal_pressure_near(one.data, r, t, *data, no_candidates(), 1e-4)
+    away = t - [0.0, 0.0, 0.01]
+    found, after, swapped = equal_pressure_near(one.data, r, away, *data, near, 1e-4)
+    assert np.linalg.norm(after.t - near.t) == pytest.approx(0.01)
+    fresh = contact_surface(one, (r, away), two, HERE)
+    assert force(as_surface(*found, swapped)) == pytest.approx(force(fresh), rel=1e-9)

@@ -27,6 +27,7 @@ MIN_SIZE = 0.02  # smallest size in the search for a number of nodes, in mean ed
 NODE_TOLERANCE = 0.03  # relative tolerance of the number of nodes
 MAX_TRIALS = 9
 TIMEOUT = 120.0  # [s] for Netgen, which may not terminate on degenerate triangles
+MOST_CELLS = 5e6  # of the lattice over the bounding box: more take minutes and gigabytes
 VOLUME_TOLERANCE = 1e-9  # fraction of the volume that may be missing, for round-off
 # Weights of the normal against the position, tried in turn: separate the sides of a thin wall.
 NORMAL_WEIGHTS = (0.4, 0.6, 0.9)
@@ -114,6 +115,11 @@ def _netgen(skin: Array, faces: Array, size: float, name: str) -> tuple[Array, A
     # A rotation, so that symmetric shapes do not coincide with the planes of Netgen's octree.
     rotation = Rotation.from_rotvec((0.3, 0.5, 0.7)).as_matrix()
     turned = (skin - centre) / edge @ rotation.T
+    if np.prod(np.ptp(turned, axis=0) / size) > MOST_CELLS:
+        raise MeshError(
+            f"{name} size = {size * edge:.3g} m: its bounding box has more than {MOST_CELLS:.0e} "
+            "cells of that size; use a larger size, or make the body smaller"
+        )
     with TemporaryDirectory() as folder:
         inside = _lattice_inside(turned, faces, size)
         np.savez(f"{folder}/surface.npz", points=turned, triangles=faces, inside=inside, size=size)

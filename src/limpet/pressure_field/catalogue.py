@@ -15,7 +15,7 @@ surface, 1 at the deepest point. `power` above 1 makes a body soft at first and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,12 +26,14 @@ from limpet.pressure_field import primitives
 from limpet.pressure_field.extents import distance_extent, laplace_extent, refine_walls
 from limpet.pressure_field.fields import (
     FieldGeometry,
+    PressureField,
     half_space,
     pressure_field,
     rigid_surface,
     surface_triangles,
 )
 from limpet.pressure_field.layers import nonlinear
+from limpet.pressure_field.soft_field import FieldLayer
 from limpet.shapes.boxes import box as plain_box
 
 Array = np.ndarray
@@ -112,6 +114,16 @@ def rigid(shape: RigidShape) -> FieldShape:
     return FieldShape(shape.name, shape.points, shape.triangles, field)
 
 
+def layer(modulus: float, *, thickness: float | None = None) -> FieldLayer:
+    """The field of a soft body, for `World.add_soft`; it moves with the material.
+
+    The pressure rises from 0 on the surface to `modulus` [Pa] at the depth `thickness` [m], and
+    stays there below: the deepest point of the body if not given. It is linear in tetrahedra of the
+    body's own cells, so a thickness below a cell is refused.
+    """
+    return FieldLayer(modulus, thickness)
+
+
 def floor(
     size: float = 1.0, modulus: float | None = None, thickness: float | None = None
 ) -> FieldShape:
@@ -122,6 +134,19 @@ def floor(
     slab = plain_box(size, size, 0.1 * size)
     field = half_space((0.0, 0.0, 1.0), 0.0, modulus, thickness)
     return FieldShape("floor", slab.points, slab.triangles, field)
+
+
+def smoothed(shape: FieldShape) -> FieldShape:
+    """The same shape, whose dissipation takes the smoothed gradient of its field (F VI-A).
+
+    Pressure and friction stay as they are. A shape without a field stays what it is.
+    """
+    if not isinstance(shape, FieldShape):
+        raise LimpetError("smoothed: expected a shape of limpet.fields")
+    field = shape.field
+    if isinstance(field, PressureField):
+        return replace(shape, field=replace(field, smooth=True))
+    return shape
 
 
 def of_solid(name: str, solid: primitives.Solid, modulus: float) -> FieldShape:

@@ -15,20 +15,23 @@ Iterated: the contact forces of the fields.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from limpet.dynamics.body import BodyReport, CondensedBody, OwnSolve
-from limpet.dynamics.composite import CompositeBody
+from limpet.dynamics.composite import CompositeBody, join_reports
 from limpet.errors import LimpetError
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
-from limpet.pressure_field.field_contacts import FieldContacts, FieldPair, FrictionLoads
-from limpet.pressure_field.islands import Island, IslandTerms, Layout, StepPotential
+from limpet.pressure_field.condensed_soft import CondensedSoft
+from limpet.pressure_field.field_contacts import FieldContacts, FieldPair
+from limpet.pressure_field.field_step import FieldStep, first_minimum
+from limpet.pressure_field.islands import Layout, StepPotential
 from limpet.pressure_field.minimise import TOLERANCE, search
-from limpet.pressure_field.surface import ContactSurface, contact_surface
+from limpet.pressure_field.soft_members import SoftMember, SoftMembers
+from limpet.pressure_field.surface import ContactSurface
 from limpet.pressure_field.wrench import area
 from limpet.report import PatchReport
 from limpet.rigid.rigid_body import RigidBody
@@ -38,11 +41,12 @@ Array = np.ndarray
 BEHIND = 0.5  # of a pair's force
 DEEPEST = 0.999  # of the lower modulus: pressure at the core
 ITERATIONS = 40  # of the coupling with constraint sets
+WIDER = (1.0, 4.0, 16.0)  # of the reach within which parts of a field may come to touch
 SETTLED = 1e-9  # of the velocities: a line search that took the whole step
 
 
 class FieldBodies(CompositeBody):
-    """Rigid bodies with pressure fields, and what is attached to them."""
+    """Bodies with pressure fields, and what is attached to them."""
 
     name = "pressure fields"
     deformable = movable = True
@@ -52,7 +56,8 @@ class FieldBodies(CompositeBody):
         self,
         bodies: Sequence[CondensedBody],
         members: Sequence[int],  # numbers of the members of each body, one body after the other
-        framed: Mapping[int, RigidBody],  # the members that have a field, by number
+        framed: Mapping[int, RigidBody],  # the rigid members that have a field, by number
+        soft: Mapping[int, SoftMember],  # and those that deform
         pairs: Sequence[FieldPair],
     ) -> None:
         self._bodies = bodies
@@ -66,12 +71,16 @@ class FieldBodies(CompositeBody):
             self._local.append(np.full(ends[-1], -1, np.int32))
             self._local[-1][own] = np.arange(len(own))
 
-        number = {m: i for i, m in enumerate(framed)}
+        number = {m: i for each in (framed, soft) for i, m in enumerate(each)}
         self._framed = list(framed.values())
         self._marker = [place[b.name][b.frame : b.frame + 4] for b in self._framed]
-        self.pairs = [replace(p, a=number[p.a], b=number[p.b]) for p in pairs]
-        self.contacts = FieldContacts(self.pairs, np.array([b.rest_centre for b in self._framed]))
-        self._layout = _layout(bodies, self._framed)
+        known = [replace(p, a=number[p.a], b=number[p.b]) for p in pairs]
+        self.pairs = [p for p in known if not p.deforms]
+        centres = np.array([b.rest_centre for b in self._framed]).reshape(-1, 3)
+        self.contacts = FieldContacts(self.pairs, centres)
+        deforming = [p for p in known if p.deforms]
+        self._soft = SoftMembers(bodies, list(soft.values()), deforming, centres, place, self._own)
+        self._layout = self._make_layout()
         self._others = np.zeros((self.n_points, 3))  # [N] of the constraint sets, in the last step
         self._step: FieldStep | None = None
         self._checked = False
@@ -88,31 +97,58 @@ class FieldBodies(CompositeBody):
         step.
         """
         force = np.zeros((self.n_points, 3)) if applied is None else applied
-        before = self._velocity()
+        deforms = len(self._soft.names) > 0
+        carried = [_carried(b) for b in self._bodies]
+        points = self.velocities() if deforms else np.zeros((0, 3))
         self._locate()
         if not self._checked:
             self._check_depth()
         for body in self._bodies:
             body.compute_free_velocity(h, gravity, time)
-        n = self._layout.size
+        after = self.velocities() if deforms else points
+        for widen in WIDER:
+            if deforms:
+                self._soft.activate(h, *self._speeds(points, after), widen)
+                self._layout = self._make_layout()
+            before = self._soft.before(carried, points)
+            self._step = first_minimum(self._potential(h, force, before), force)
+            velocities = self.apply_impulse(h * force)
+            if self._soft.complete(h, velocities, self._framed):
+                return velocities
+        self._step = replace(self._now(), residual=np.inf)
+        return velocities
+
+    def _potential(self, h: float, force: Array, before: Array) -> StepPotential:
+        layout, n = self._layout, self._layout.size
         mass, mobility = np.zeros((n, n)), np.zeros((n, n))
-        for body, own in zip(self._bodies, self._layout.columns):
+        for body, own in zip(self._bodies, layout.columns):
             mass[own[:, None], own] = body.condensed_mass()
             mobility[own[:, None], own] = body.condensed_mobility()
         free = self._without_fields(h * (self._others + force))
+        soft = self._soft.step(layout.columns, layout.column, self.velocities, h)
         prescribed = np.array([b.velocity() * (not b.movable) for b in self._framed])
-        potential = StepPotential(
-            self.contacts, self._layout, mass, mobility, free, before, prescribed, h
+        return StepPotential(
+            self.contacts, soft, layout, mass, mobility, free, before, prescribed.reshape(-1, 6), h
         )
-        self._step = _first_minimum(potential, force)
-        return self.apply_impulse(h * force)
+
+    def _speeds(self, *velocities: Array) -> tuple[list[float], Array]:
+        """[m/s] of the fastest point of each soft body with a field, and of each rigid one."""
+        fastest = np.max([np.linalg.norm(v, axis=1) for v in velocities], axis=0)
+        place, out = 0, {}
+        for m in self._members:
+            out[m.name] = float(fastest[place : place + m.n_points].max(initial=0.0))
+            place += m.n_points
+        soft = [out[name] for name in self._soft.names]
+        return soft, np.array([out[b.name] for b in self._framed])
 
     def _locate(self) -> None:
         """The patches at the present poses."""
         if self._begun:
             return
-        centre = np.array([b.centre for b in self._framed])
-        self.contacts.begin(centre, np.array([b.quaternion for b in self._framed]))
+        centre = np.array([b.centre for b in self._framed]).reshape(-1, 3)
+        quaternion = np.array([b.quaternion for b in self._framed]).reshape(-1, 4)
+        self.contacts.begin(centre, quaternion)
+        self._soft.begin(self.positions(), centre, quaternion)
         self._begun = True
 
     def _check_depth(self) -> None:
@@ -122,10 +158,28 @@ class FieldBodies(CompositeBody):
             points = loads.points[loads.start[k] : loads.start[k + 1]]
             behind = points[points[:, 7] <= 0.0, 6].sum()  # where the pressure falls on approach
             if self.contacts.highest[k] > DEEPEST or behind > BEHIND * points[:, 6].sum():
-                raise LimpetError(
-                    f"{self.pairs[k].label} overlap deeper than their pressure field as the run "
-                    "begins; move them apart"
-                )
+                raise _too_deep(self.pairs[k])
+        for k, touch in self._soft.overlapping():
+            if touch.points is None:  # immersed
+                raise _too_deep(self._soft.contacts.pairs[k])
+            force = touch.points.force
+            behind = force[touch.points.rise <= 0.0].sum()
+            if touch.highest > DEEPEST or behind > BEHIND * force.sum():
+                raise _too_deep(self._soft.contacts.pairs[k])
+
+    def _make_layout(self) -> Layout:
+        bodies, framed = self._bodies, self._framed
+        first = np.cumsum([0, *(b.n_condensed for b in bodies)])
+        group, column = np.zeros(len(framed), int), np.full(len(framed), -1)
+        for k, body in enumerate(bodies):
+            names = [m.name for m in body.members]
+            for i, rigid in enumerate(framed):
+                if rigid.name in names:
+                    group[i] = k
+                    if (at := body.condensed_columns(rigid)) is not None:
+                        column[i] = first[k] + at
+        columns = [np.arange(i, j) for i, j in pairwise(first)]
+        return Layout(int(first[-1]), group, self._soft.groups, column, columns)
 
     def _without_fields(self, impulse: Array) -> Array:
         """(n,) velocities under impulses on the points, were there no fields."""
@@ -160,11 +214,16 @@ class FieldBodies(CompositeBody):
         gradient = mass @ (terms.velocity - free) - terms.impulse
         change = -np.linalg.solve(mass + terms.stiffness, gradient)
         at, bodies = step.whole.place, step.whole.bodies
-        wrenches = terms.patches.impulse + terms.friction.impulse
-        wrenches[bodies] -= (terms.stiffness @ change)[at].reshape(-1, 6)
+        wrenches, sides = step.potential.soft.markers(
+            (terms.soft, terms.soft_friction), change, len(self._framed)
+        )
+        wrenches += terms.patches.impulse + terms.friction.impulse
+        stiffness = terms.patches.stiffness + terms.friction.stiffness
+        wrenches[bodies] -= (stiffness @ change[at]).reshape(-1, 6)
         by_fields = np.zeros((self.n_points, 3))
         for rigid, marker, wrench in zip(self._framed, self._marker, wrenches):
             by_fields[marker] = rigid.marker_impulses(wrench)
+        self._soft.add_impulses(sides, by_fields)
         for body, own in zip(self._bodies, self._own):
             body.apply_impulse(impulse[own] + by_fields[own])
         self._step = replace(
@@ -183,6 +242,8 @@ class FieldBodies(CompositeBody):
         off = float(np.abs(found.velocity - aim).max(initial=0.0))
         settled = off <= SETTLED * (1.0 + float(np.abs(aim).max(initial=0.0)))
         if residual <= 1.0 and settled:
+            if not self._soft.complete(step.potential.h, self.velocities(), self._framed):
+                residual = np.inf
             self._step = replace(step, residual=residual)
             return 0.0
         found = step.potential.with_friction_stiffness(step.whole, step.loads, found)
@@ -205,11 +266,9 @@ class FieldBodies(CompositeBody):
         step = self._now()
         total = force + step.by_fields / h
         each = [b.report(h, gravity, total[own]) for b, own in zip(self._bodies, self._own)]
-        wrenches = {name: w for r in each for name, w in r.wrenches.items()}
-        known = [r.momentum_residual for r in each if r.momentum_residual is not None]
         residual = TOLERANCE * step.residual
         own = OwnSolve(0, 0, 0, step.iterations, residual, step.residual <= 1.0, 0.0)
-        return BodyReport(wrenches, float(np.max(known, initial=0.0)), own)
+        return join_reports(each, own)
 
     def patches(self) -> tuple[PatchReport, ...]:
         """The pairs that touch."""
@@ -223,32 +282,44 @@ class FieldBodies(CompositeBody):
             highest = float(surface.corner_pressure.max())
             names, size = self.pairs[k].names, area(surface)[0]
             found.append(PatchReport(names, (fx, fy, fz), size, highest, len(surface)))
+        return tuple(found) + self._soft_patches()
+
+    def _soft_patches(self) -> tuple[PatchReport, ...]:
+        """The pairs that touch of which one deforms."""
+        found, step = [], self._now()
+        forces: dict[int, Array] = {}
+        for terms in (step.terms.soft, step.terms.soft_friction):
+            for k, f in zip(terms.which, terms.pairs):
+                active = step.potential.soft.pairs[k].active
+                own = f.force[: len(active.a.vertices)].sum(axis=0)
+                forces[active.number] = forces.get(active.number, np.zeros(3)) + own
+        self._locate()
+        for k, touch in self._soft.touching():
+            fx, fy, fz = forces.get(k, np.zeros(3)).tolist()
+            surface, pair = touch.surface, self._soft.contacts.pairs[k]
+            highest = float(surface.corner_pressure.max())
+            size = area(surface)[0]
+            found.append(PatchReport(pair.names, (fx, fy, fz), size, highest, len(surface)))
         return tuple(found)
 
     def _surfaces(self) -> list[tuple[int, ContactSurface]]:
         """The pairs that touch, and where."""
         self._locate()
-        out = []
-        for k in np.flatnonzero(self.contacts.highest > 0.0).tolist():
-            p = self.pairs[k]
-            poses = []
-            for i, (rotation, shift) in ((p.a, p.pose_a), (p.b, p.pose_b)):
-                r, t = self._framed[i].pose()
-                poses.append((r @ rotation, r @ shift + t))
-            surface = contact_surface(p.field_a, poses[0], p.field_b, poses[1])
-            if len(surface):
-                out.append((k, surface))
-        return out
+        touching = np.flatnonzero(self.contacts.highest > 0.0).tolist()
+        return [(k, self.contacts.surface(k)) for k in touching]
 
     def contact_surfaces(self) -> tuple[ContactSurface, ...]:
         """Where pairs touch."""
-        return tuple(surface for _, surface in self._surfaces())
+        rigid = tuple(surface for _, surface in self._surfaces())
+        return rigid + tuple(touch.surface for _, touch in self._soft.touching())
 
     def pressing(self) -> tuple[Array, Array]:
         """Where pairs press, (m, 3) [m], and the forces (m, 3) [N] on the first of each two."""
         self._locate()
-        points = self.contacts.loads.points
-        return points[:, :3], points[:, 6:7] * points[:, 3:6]
+        points, soft = self.contacts.loads.points, self._soft.pressing()
+        place = np.concatenate([points[:, :3], *(p.place for p in soft)])
+        forces = [p.force[:, None] * p.normal for p in soft]
+        return place, np.concatenate([points[:, 6:7] * points[:, 3:6], *forces])
 
     def get_state(self) -> dict[str, Array]:
         return {"others": self._others.copy(), **super().get_state()}
@@ -258,55 +329,13 @@ class FieldBodies(CompositeBody):
         self._others, self._step, self._begun = state["others"].copy(), None, False
 
 
-@dataclass(frozen=True)
-class FieldStep:
-    """How far a step has come."""
-
-    potential: StepPotential  # with the free velocities under the impulses last given
-    applied: Array  # (n_points, 3) [N] by the user
-    terms: IslandTerms  # the last iterate, over all velocities
-    residual: float  # 1 or less: converged
-    iterations: int
-    impulse: Array  # (n_points, 3) [N s] last given
-    fresh: bool  # at the last iterate, so that the bodies move accordingly
-    by_fields: Array  # (n_points, 3) [N s] of the fields, on the markers
-    change: Array  # (n,) Newton step from the last iterate
-    whole: Island  # all velocities, and the pairs that may touch
-    loads: FrictionLoads  # of these pairs
+def _carried(body: CondensedBody) -> Array:
+    """Velocities that it has in every step."""
+    velocity = body.condensed_velocity()
+    return velocity[: body.n_carried] if isinstance(body, CondensedSoft) else velocity
 
 
-def _first_minimum(potential: StepPotential, applied: Array) -> FieldStep:
-    """Island by island, without rows of the sets."""
-    velocity, residual, iterations = potential.free.copy(), 0.0, 0
-    which, parts, islands = [np.zeros(0, int)], [], potential.islands()
-    for island in islands:
-        found, own = potential.minimum(island)
-        parts.append(own)
-        velocity[island.columns] = found.terms.velocity
-        residual, iterations = max(residual, found.residual), max(iterations, found.iterations)
-        which.append(island.which)
-    whole = replace(potential.whole(), which=np.concatenate(which))
-    loads = FrictionLoads.join(parts)
-    if len(islands) == 1 and len(islands[0].columns) == potential.layout.size:
-        terms = found.terms  # the surfaces are known
-    else:
-        terms = potential.objective(whole, loads).evaluate(velocity)
-    terms = potential.with_friction_stiffness(whole, loads, terms)
-    return FieldStep(
-        potential, applied, terms, residual, iterations, np.zeros_like(applied), False,
-        np.zeros_like(applied), np.zeros(potential.layout.size), whole, loads,
-    )  # fmt: skip
-
-
-def _layout(bodies: Sequence[CondensedBody], framed: Sequence[RigidBody]) -> Layout:
-    first = np.cumsum([0, *(b.n_condensed for b in bodies)])
-    group, column = np.zeros(len(framed), int), np.full(len(framed), -1)
-    for k, body in enumerate(bodies):
-        names = [m.name for m in body.members]
-        for i, rigid in enumerate(framed):
-            if rigid.name in names:
-                group[i] = k
-                if (at := body.condensed_columns(rigid)) is not None:
-                    column[i] = first[k] + at
-    columns = [np.arange(i, j) for i, j in pairwise(first)]
-    return Layout(int(first[-1]), group, column, columns)
+def _too_deep(pair: FieldPair) -> LimpetError:
+    return LimpetError(
+        f"{pair.label} overlap deeper than their pressure field as the run begins; move them apart"
+    )

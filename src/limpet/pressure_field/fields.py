@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,11 +20,28 @@ from limpet.meshing.check import check_surface
 from limpet.meshing.tetrahedra import tet_volumes
 from limpet.pressure_field.packed import CELL, pack, pack_half_space, pack_triangles
 from limpet.pressure_field.primitives import Solid
+from limpet.pressure_field.smooth_gradient import vertex_gradients
 from limpet.pressure_field.tree import Boxes, leaf_order, tet_boxes, triangle_boxes
 
 Array = np.ndarray
 
 MIN_VOLUME = 1e-12  # least volume of a tet over the cube of its longest edge
+
+
+FIELD, RIGID, SOFT_SPACE, RIGID_SPACE = range(4)
+
+
+class FieldData(NamedTuple):
+    """A body's geometry as kernels take it, one type for all kinds."""
+
+    kind: int
+    points: Array  # (n, 3) [m]
+    corners: Array  # (m, 4) int32 of tets, (m, 3) of the triangles of a rigid surface
+    cells: Array  # (m, CELL) see packed.py
+    boxes: Boxes
+    normal: Array  # (3,) of a half space
+    offset: float  # [m] of a half space
+    smooth: Array  # (n, 3) [Pa/m] smoothed gradients at the points, if dissipation takes them
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,15 @@ class PressureField:
     smooth_gradient: Array  # (n, 3) [Pa/m] mean over the tets of a vertex, weighted by volume
     cells: Array  # (m, CELL) packed data of each tet (see packed.py)
     boxes: Boxes
+    smooth: bool = False  # dissipation takes the smoothed gradient (F VI-A)
+
+    @cached_property
+    def data(self) -> FieldData:
+        """For kernels."""
+        smooth = self.smooth_gradient if self.smooth else np.zeros((0, 3))
+        return FieldData(
+            FIELD, self.points, self.tets, self.cells, self.boxes, np.zeros(3), 0.0, smooth
+        )
 
 
 @dataclass(frozen=True)
@@ -47,6 +75,14 @@ class RigidSurface:
     triangles: Array  # (m, 3) int32, outward
     cells: Array  # (m, CELL) packed data of each triangle, for the search
     boxes: Boxes
+
+    @cached_property
+    def data(self) -> FieldData:
+        """For kernels."""
+        return FieldData(
+            RIGID, self.points, self.triangles, self.cells, self.boxes, np.zeros(3), 0.0,
+            np.zeros((0, 3)),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,8 +100,23 @@ class HalfSpace:
         """[Pa] pressure at extent 1."""
         return self.stiffness * self.thickness
 
+    @cached_property
+    def data(self) -> FieldData:
+        """For kernels."""
+        kind = SOFT_SPACE if is_compliant(self) else RIGID_SPACE
+        none = Boxes(np.zeros((1, 1, 8)), np.zeros((1, 2), np.int32), np.zeros(1), np.inf)
+        points, corners = np.zeros((0, 3)), np.zeros((0, 4), np.int32)
+        return FieldData(kind, points, corners, self.cell, none, self.normal, self.offset, points)
+
 
 FieldGeometry = PressureField | RigidSurface | HalfSpace
+
+
+def is_compliant(body: FieldGeometry) -> bool:
+    """Whether it has a pressure field."""
+    return isinstance(body, PressureField) or (
+        isinstance(body, HalfSpace) and np.isfinite(body.stiffness)
+    )
 
 
 def pressure_field(
@@ -98,15 +149,7 @@ def pressure_field(
         )
     shape = shape_gradients(points, tets)
     gradient = np.einsum("ikj,ik->ij", shape, pressure[tets])
-    weight = np.repeat(tet_volumes(points, tets), 4)
-    smooth: Array = np.stack(
-        [
-            np.bincount(tets.ravel(), weight * np.repeat(gradient[:, j], 4), len(points))
-            for j in range(3)
-        ],
-        axis=1,
-    )
-    smooth /= np.bincount(tets.ravel(), weight, len(points))[:, None]
+    smooth = vertex_gradients(tets, gradient, tet_volumes(points, tets), len(points))
     corners, at = points[tets], pressure[tets]
     loaded = (pressure[surface_triangles(tets)] > 0.0).any()
     steepest = np.inf if loaded else float(np.linalg.norm(gradient, axis=1).max())

@@ -16,6 +16,8 @@ from limpet.pressure_field.field_contacts import (
     PatchTerms,
 )
 from limpet.pressure_field.minimise import Minimum, Objective, Terms, minimise, solve_positive
+from limpet.pressure_field.point_terms import SurfacePoints
+from limpet.pressure_field.soft_step import NO_SOFT_TERMS, SoftStep, SoftTerms
 
 Array = np.ndarray
 
@@ -31,6 +33,7 @@ class Layout:
 
     size: int  # n
     group: Array  # (b,) the condensed body that each belongs to
+    soft_group: Array  # (s,) and that of each soft body with a field
     column: Array  # (b,) its first velocity, or -1
     columns: Sequence[Array]  # of each condensed body: its velocities
 
@@ -48,6 +51,35 @@ class IslandTerms(Terms):
     smooth: Terms  # of pressure
     patches: PatchTerms
     friction: FrictionTerms
+    soft: SoftTerms  # of pressure, where a body deforms
+    soft_friction: SoftTerms
+
+    @property
+    def rubs(self) -> bool:
+        return bool(self.friction.wrench.any() or self.soft_friction.impulse.any())
+
+    def loads(self) -> Array:
+        """[N] normal forces of all pairs."""
+        return np.concatenate([self.patches.load, self.soft.load])
+
+
+@dataclass(frozen=True)
+class StepLoads:
+    """Normal forces under which friction is taken, of rigid pairs and of those that deform."""
+
+    rigid: FrictionLoads
+    soft: Sequence[SurfacePoints | None]
+
+    def of_pairs(self) -> Array:
+        """[N]"""
+        soft = [0.0 if p is None else float(p.force.sum()) for p in self.soft]
+        return np.concatenate([self.rigid.of_pairs(), soft])
+
+    @staticmethod
+    def join(parts: Sequence[StepLoads]) -> StepLoads:
+        return StepLoads(
+            FrictionLoads.join([p.rigid for p in parts]), [s for p in parts for s in p.soft]
+        )
 
 
 @dataclass(frozen=True)
@@ -56,19 +88,20 @@ class Island:
 
     columns: Array  # (n,) the velocities among all
     which: Array  # (m,) the pairs
+    soft: Array  # (d,) those that deform, as the step counts them
     bodies: Array  # (s,) the bodies with fields that these velocities move
     place: Array  # (6 s,) their velocities within the island
     slot: Array  # (b,) number of a body among these, or -1
 
     @staticmethod
-    def of(columns: Array, which: Array, layout: Layout) -> Island:
+    def of(columns: Array, which: Array, soft: Array, layout: Layout) -> Island:
         bodies = np.flatnonzero(np.isin(layout.column, columns))
         bodies = bodies[np.argsort(layout.column[bodies])]
         first = np.searchsorted(columns, layout.column[bodies])
         slot = np.full(len(layout.column), -1)
         slot[bodies] = np.arange(len(bodies))
         place = (first[:, None] + np.arange(6)).ravel()
-        return Island(columns, which, bodies, place, slot)
+        return Island(columns, which, soft, bodies, place, slot)
 
     def vector(self, of_bodies: Array) -> Array:
         """(n,) over the velocities of the island, from (b, 6) of all bodies."""
@@ -94,6 +127,7 @@ class StepPotential:
     """The potential of one step."""
 
     contacts: FieldContacts
+    soft: SoftStep
     layout: Layout
     mass: Array  # (n, n)
     mobility: Array  # (n, n) its inverse
@@ -108,10 +142,13 @@ class StepPotential:
         twists = np.array([layout.twists(v, self.prescribed) for v in (self.before, self.free)])
         speed = np.linalg.norm(twists[:, :, :3], axis=2)
         speed += np.linalg.norm(twists[:, :, 3:], axis=2) * self.contacts.radius
+        near_soft = np.array([self._ends(k) for k in range(len(self.soft.pairs))], int)
+        soft_group, soft_moves = near_soft.reshape(-1, 2, 2).transpose(2, 0, 1)
         margin = MARGIN * self.h * float(speed.max(initial=0.0))
         near = np.flatnonzero(self.contacts.gap <= margin)
         ends = np.array([(pairs[k].a, pairs[k].b) for k in near.tolist()], int).reshape(-1, 2)
-        group, moves = layout.group[ends], layout.column[ends] >= 0
+        group = np.concatenate([layout.group[ends], soft_group])
+        moves = np.concatenate([layout.column[ends] >= 0, soft_moves > 0])
         both = moves.all(axis=1)
         count = len(layout.columns)
         graph = coo_matrix((np.ones(both.sum()), group[both].T), (count, count))
@@ -124,31 +161,49 @@ class StepPotential:
             members: list[int] = np.flatnonzero(island == number).tolist()  # none is -1
             own = [np.zeros(0, int), *(layout.columns[i] for i in members)]
             columns = np.sort(np.concatenate(own))
-            out.append(Island.of(columns, near[of_pair == number], layout))
+            own_pairs, soft = of_pair[: len(near)] == number, of_pair[len(near) :] == number
+            out.append(Island.of(columns, near[own_pairs], np.flatnonzero(soft), layout))
         return out
 
-    def minimum(self, island: Island) -> tuple[Minimum[IslandTerms], FrictionLoads]:
+    def _ends(self, k: int) -> tuple[tuple[int, bool], tuple[int, bool]]:
+        """The condensed bodies of a pair that deforms, and whether its members move."""
+        layout, pair = self.layout, self.soft.pairs[k]
+        first = int(layout.soft_group[pair.active.a.body]), True
+        if pair.active.b is not None:
+            return first, (int(layout.soft_group[pair.active.b.body]), True)
+        return first, (int(layout.group[pair.rigid]), pair.column >= 0)
+
+    def minimum(self, island: Island) -> tuple[Minimum[IslandTerms], StepLoads]:
         """Under the loads of friction as the step begins; again, if these have changed."""
-        loads = self.contacts.loads.take(island.which)
+        deforming = self.soft.loads(self.soft.at_start) if len(island.soft) else []
+        loads = StepLoads(
+            self.contacts.loads.take(island.which), [deforming[k] for k in island.soft]
+        )
         found = self._minimum(island, loads)
-        before, after = loads.of_pairs(), found.terms.patches.load
+        before, after = loads.of_pairs(), found.terms.loads()
         if np.abs(after - before).max(initial=0.0) > LAG * max(after.max(initial=0.0), 1e-300):
             twist = self._twists(island, found.terms.velocity, self.prescribed)
-            loads = self.contacts.loads_after(twist, island.which, self.h)
+            rigid = self.contacts.loads_after(twist, island.which, self.h)
+            loads = StepLoads(rigid, self.soft.loads(found.terms.soft))
             objective = self.objective(island, loads)
             again = minimise(objective, objective.evaluate(found.terms.velocity))
             found = replace(again, iterations=found.iterations + again.iterations)
         return found, loads
 
-    def _minimum(self, island: Island, loads: FrictionLoads) -> Minimum[IslandTerms]:
+    def _minimum(self, island: Island, loads: StepLoads) -> Minimum[IslandTerms]:
         """From the last velocities; where bodies might pass each other unseen, from rest."""
         objective, contacts = self.objective(island, loads), self.contacts
         moving = self.layout.twists(self.before, self.prescribed)
-        if contacts.start_reach(island.which, moving, self.h) >= 1.0:
+
+        def reach(velocity: Array, twist: Array) -> float:
+            own = contacts.start_reach(island.which, twist, self.h)
+            return min(own, self.soft.start_reach(velocity, twist, island.soft, 1.0))
+
+        if reach(self.before, moving) >= 1.0:
             return minimise(objective, objective.evaluate(self.before[island.columns]))
         velocity = np.zeros(len(island.columns))
-        alone = self.layout.twists(np.zeros(self.layout.size), self.prescribed)
-        parts = 1.0 / contacts.start_reach(island.which, alone, self.h)
+        still = np.zeros(self.layout.size)
+        parts = 1.0 / reach(still, self.layout.twists(still, self.prescribed))
         for k in range(1, int(np.clip(np.ceil(parts), 1, RAMP))):
             ramp = self.objective(island, loads, k / parts)
             velocity = minimise(ramp, ramp.evaluate(velocity)).terms.velocity
@@ -160,32 +215,47 @@ class StepPotential:
         out[island.bodies] = velocity[island.place].reshape(-1, 6)
         return out
 
+    def _full(self, island: Island, velocity: Array) -> Array:
+        """(n,) all velocities, from those of an island."""
+        if len(velocity) == self.layout.size or not len(island.soft):
+            return velocity
+        out = np.zeros(self.layout.size)
+        out[island.columns] = velocity
+        return out
+
     def objective(
-        self, island: Island, loads: FrictionLoads, share: float = 1.0
+        self, island: Island, loads: StepLoads, share: float = 1.0
     ) -> Objective[IslandTerms]:
         """share: of the prescribed motions."""
         rest, none = share * self.prescribed, np.zeros_like(self.prescribed)
         at = np.ix_(island.columns, island.columns)
         mass, mobility, free = self.mass[at], self.mobility[at], self.free[island.columns]
+        deforms = len(island.soft) > 0
 
-        def friction(velocity: Array, with_rate: bool) -> FrictionTerms:
-            twist = self._twists(island, velocity, rest)
-            return self.contacts.friction(
-                twist, island.which, loads, island.slot, self.h, with_rate
-            )
+        def friction(velocity: Array, with_rate: bool) -> tuple[FrictionTerms, SoftTerms]:
+            return self._friction(island, velocity, loads, rest, with_rate, share)
+
+        def rubbed(rough: tuple[FrictionTerms, SoftTerms]) -> Array:
+            own = island.vector(rough[0].impulse)
+            return own + rough[1].impulse[island.columns] if deforms else own
 
         def evaluate(velocity: Array) -> IslandTerms:
             twist = self._twists(island, velocity, rest)
             patches = self.contacts.patches(twist, island.which, island.slot, self.h)
-            smooth = Terms(
-                velocity, island.vector(patches.impulse), island.matrix(patches.stiffness),
-                island.vector(patches.round_off),
-            )  # fmt: skip
+            soft = self.soft.pressure(self._full(island, velocity), twist, island.soft, share)
+            smooth = smooth_terms(island, velocity, patches)
+            if deforms:
+                smooth = Terms(
+                    velocity, smooth.impulse + soft.impulse[island.columns],
+                    smooth.stiffness + soft.stiffness[at],
+                    smooth.round_off + soft.round_off[island.columns],
+                )  # fmt: skip
             rough = friction(velocity, with_rate=False)
-            impulse = smooth.impulse + island.vector(rough.impulse)
+            impulse = smooth.impulse + rubbed(rough)
             return IslandTerms(
-                velocity, impulse, smooth.stiffness, smooth.round_off, smooth, patches, rough
-            )
+                velocity, impulse, smooth.stiffness, smooth.round_off, smooth, patches, rough[0],
+                soft, rough[1],
+            )  # fmt: skip
 
         def newton_step(terms: IslandTerms, residual: float) -> Array:
             """With pressure linear in the velocities, but friction as it is: it changes abruptly
@@ -194,16 +264,17 @@ class StepPotential:
             stiff = mass + terms.smooth.stiffness
             gradient = mass @ (terms.velocity - free) - terms.smooth.impulse
             aim = terms.velocity - solve_positive(stiff, gradient)
-            if not terms.friction.wrench.any():
+            if not terms.rubs:
                 return aim - terms.velocity
             none = np.zeros((0, 0))
 
             def rub(velocity: Array) -> Terms:
-                impulse = island.vector(friction(velocity, with_rate=False).impulse)
-                return Terms(velocity, impulse, none, none)
+                return Terms(velocity, rubbed(friction(velocity, with_rate=False)), none, none)
 
             def step(inner: Terms, residual: float) -> Array:
-                rate = island.matrix(friction(inner.velocity, with_rate=True).stiffness)
+                rough, soft = friction(inner.velocity, with_rate=True)
+                rate = island.matrix(rough.stiffness)
+                rate = rate + soft.stiffness[at] if deforms else rate
                 rest = stiff @ (inner.velocity - aim) - inner.impulse
                 return -solve_positive(stiff + rate, rest)
 
@@ -213,23 +284,84 @@ class StepPotential:
 
         def reach(terms: IslandTerms, change: Array) -> float:
             twist = self._twists(island, change, none)
-            return self.contacts.reach(terms.patches, twist, self.h)
+            own = self.contacts.reach(terms.patches, twist, self.h)
+            if not deforms:
+                return own
+            return min(own, self.soft.reach(terms.soft, self._full(island, change), twist))
 
         before = self.before[island.columns]
         return Objective(mass, mobility, free, before, evaluate, newton_step, reach)
 
+    def _friction(
+        self, island: Island, velocity: Array, loads: StepLoads, rest: Array, with_rate: bool,
+        share: float,
+    ) -> tuple[FrictionTerms, SoftTerms]:  # fmt: skip
+        twist = self._twists(island, velocity, rest)
+        rigid = self.contacts.friction(
+            twist, island.which, loads.rigid, island.slot, self.h, with_rate
+        )
+        full = self._full(island, velocity)
+        return rigid, self.soft.friction(full, twist, island.soft, loads.soft, with_rate, share)
+
     def with_friction_stiffness(
-        self, island: Island, loads: FrictionLoads, terms: IslandTerms
+        self, island: Island, loads: StepLoads, terms: IslandTerms
     ) -> IslandTerms:
         """Terms whose stiffness is that of friction, too: for what is solved with other bodies."""
-        twist = self._twists(island, terms.velocity, self.prescribed)
-        rough = self.contacts.friction(twist, island.which, loads, island.slot, self.h)
-        return replace(terms, stiffness=terms.smooth.stiffness + island.matrix(rough.stiffness))
+        rough, soft = self._friction(island, terms.velocity, loads, self.prescribed, True, 1.0)
+        at = np.ix_(island.columns, island.columns)
+        stiffness = terms.smooth.stiffness + island.matrix(rough.stiffness)
+        if len(island.soft):
+            stiffness = stiffness + soft.stiffness[at]
+        return replace(terms, stiffness=stiffness, friction=rough, soft_friction=soft)
 
     def whole(self) -> Island:
         """All velocities and all pairs."""
         columns, which = np.arange(self.layout.size), np.arange(len(self.contacts.pairs))
-        return Island.of(columns, which, self.layout)
+        return Island.of(columns, which, np.arange(len(self.soft.pairs)), self.layout)
+
+
+def join_terms(
+    whole: Island, velocity: Array, islands: Sequence[Island], found: Sequence[IslandTerms]
+) -> IslandTerms:
+    """Terms of islands as those of the whole, whose pairs are theirs in this order.
+
+    Only where no body deforms.
+    """
+    bodies, n = len(whole.slot), len(whole.bodies)
+    impulse, round_off, rubbing = (np.zeros((bodies, 6)) for _ in range(3))
+    stiffness = np.zeros((6 * n, 6 * n))
+    room, load, none = [np.zeros(0)], [np.zeros(0)], np.zeros((0, 6))
+    pressing, dragging = [none], [none]
+    for island, terms in zip(islands, found):
+        patches, friction = terms.patches, terms.friction
+        impulse += patches.impulse
+        round_off += patches.round_off
+        rubbing += friction.impulse
+        at = (6 * whole.slot[island.bodies][:, None] + np.arange(6)).ravel()
+        stiffness[at[:, None], at] = patches.stiffness
+        room.append(patches.room)
+        load.append(patches.load)
+        pressing.append(patches.wrench)
+        dragging.append(friction.wrench)
+    patches = PatchTerms(
+        whole.which, impulse, stiffness, round_off, np.concatenate(room),
+        np.concatenate(pressing), np.concatenate(load),
+    )  # fmt: skip
+    friction = FrictionTerms(rubbing, np.zeros((0, 0)), np.concatenate(dragging))
+    smooth = smooth_terms(whole, velocity, patches)
+    total = smooth.impulse + whole.vector(rubbing)
+    return IslandTerms(
+        velocity, total, smooth.stiffness, smooth.round_off, smooth, patches, friction,
+        NO_SOFT_TERMS, NO_SOFT_TERMS,
+    )  # fmt: skip
+
+
+def smooth_terms(island: Island, velocity: Array, patches: PatchTerms) -> Terms:
+    """Of pressure, over the velocities of an island."""
+    return Terms(
+        velocity, island.vector(patches.impulse), island.matrix(patches.stiffness),
+        island.vector(patches.round_off),
+    )  # fmt: skip
 
 
 def _any(terms: Terms, change: Array) -> float:

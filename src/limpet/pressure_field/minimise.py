@@ -22,6 +22,8 @@ ROUND_OFF = 32.0 * np.finfo(float).eps
 MAX_ITERATIONS = 100
 MAX_TRIALS = 400  # of one line search; fast bodies take many small ones
 FALLEN = 0.5  # of the slope at the start: accepted
+SHORT = 1e-9  # of a Newton step: where no trial may go further than this, a search ends
+STALLED = 1e-12  # of the velocities: a smaller change leads nowhere
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,10 @@ def minimise(objective: Objective[T], start: T, until: float = 1.0) -> Minimum[T
         residual = objective.residual(terms)
         if residual <= until:
             return Minimum(terms, residual, iteration)
-        terms = search(objective, terms, objective.newton_step(terms, residual))
+        before, terms = terms, search(objective, terms, objective.newton_step(terms, residual))
+        moved = np.abs(terms.velocity - before.velocity).max(initial=0.0)
+        if moved <= STALLED * np.abs(terms.velocity).max(initial=0.0):
+            return Minimum(terms, objective.residual(terms), iteration + 1)
     return Minimum(terms, objective.residual(terms), MAX_ITERATIONS)
 
 
@@ -104,7 +109,10 @@ def search(objective: Objective[T], terms: T, change: Array) -> T:
     high, slope_high = np.inf, np.inf
     trial = 1.0
     for _ in range(MAX_TRIALS):
-        trial = min(trial, low + objective.reach(at_low, change))
+        reach = objective.reach(at_low, change)
+        if reach < SHORT:
+            return at_low
+        trial = min(trial, low + reach)
         found = objective.evaluate(terms.velocity + trial * change)
         slope = float(objective.gradient(found) @ change)
         if abs(slope) <= FALLEN * abs(slope0):

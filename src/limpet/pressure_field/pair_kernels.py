@@ -8,10 +8,12 @@ import numpy as np
 from numba import njit
 
 from limpet.geometry.rotation import quaternion_matrix
+from limpet.pressure_field.fields import RIGID_SPACE, SOFT_SPACE
 from limpet.pressure_field.friction_terms import friction_terms
 from limpet.pressure_field.patch_terms import friction_points, patch_terms
 from limpet.pressure_field.polygons import AREA, CENTROID, OF_HOST, OF_PROBE, PRESSURE, ROW
-from limpet.pressure_field.surface import RIGID_SPACE, SOFT_SPACE, equal_pressure
+from limpet.pressure_field.smooth_gradient import interpolated
+from limpet.pressure_field.surface import ContactSurface, as_surface, equal_pressure_near
 from limpet.rigid.kernels import advanced
 
 Array = np.ndarray
@@ -93,49 +95,69 @@ class Surfaces(NamedTuple):
     start: Array  # (k + 1,) corners of each polygon
     corners: Array  # (c, 4)
     swapped: Array  # (m,) bool: body a is the host
+    cells: Array  # (k, 2) int32 of body a and of body b
+
+    def of_pair(self, m: int) -> ContactSurface:
+        i, j = self.first[m], self.first[m + 1]
+        start = self.start[i : j + 1]
+        corners = self.corners[start[0] : start[-1]]
+        return as_surface(
+            self.rows[i:j], self.cells[i:j], start - start[0], corners, bool(self.swapped[m])
+        )
 
 
 @njit(cache=True)
 def find_surfaces(
     fields: list, pairs: PairTable, which: Array, radius: Array, centre: Array, rotation: Array,
-    origin: Array,
+    origin: Array, candidates: list, slack: Array,
 ) -> Surfaces:  # fmt: skip
-    """Of some pairs, with their fields at poses."""
+    """Of some pairs, with their fields at poses.
+
+    candidates: of each pair (see surface.Candidates), replaced where bodies have left them; new
+    ones hold for a motion by slack (k,) [m].
+    """
     n = len(which)
     gap, first, swapped = np.empty(n), np.zeros(n + 1, np.int64), np.zeros(n, np.bool_)
     rows, corners = np.empty((64, ROW)), np.empty((256, 4))
-    start = np.zeros(65, np.int64)
+    start, cells = np.zeros(65, np.int64), np.empty((64, 2), np.int32)
     for m in range(n):
         a, b = pairs.a[which[m]], pairs.b[which[m]]
         gap[m] = least_gap(fields, a, b, radius, centre, rotation, origin)
         first[m + 1] = first[m]
         if gap[m] > 0.0:
             continue
-        own, _, of_own, own_corners, swapped[m] = equal_pressure(
-            fields[a], rotation[a], origin[a], fields[b], rotation[b], origin[b]
-        )
+        surface, candidates[which[m]], swapped[m] = equal_pressure_near(
+            fields[a], rotation[a], origin[a], fields[b], rotation[b], origin[b],
+            candidates[which[m]], slack[which[m]],
+        )  # fmt: skip
+        own, own_cells, of_own, own_corners = surface
         used, count = first[m], len(own)
         end = start[used]
         while used + count > len(rows):
             rows = np.concatenate((rows, np.empty_like(rows)))
             start = np.concatenate((start, np.zeros_like(start)))
+            cells = np.concatenate((cells, np.empty_like(cells)))
         while end + len(own_corners) > len(corners):
             corners = np.concatenate((corners, np.empty_like(corners)))
         rows[used : used + count] = own
+        cells[used : used + count] = own_cells
         corners[end : end + len(own_corners)] = own_corners
         for k in range(count):
             start[used + k + 1] = end + of_own[k + 1]
         first[m + 1] = used + count
     k = first[n]
-    return Surfaces(gap, first, rows[:k], start[: k + 1], corners[: start[k]], swapped)
+    ends = start[: k + 1]
+    return Surfaces(gap, first, rows[:k], ends, corners[: ends[k]], swapped, cells[:k])
 
 
 @njit(cache=True)
 def friction_loads(
-    pairs: PairTable, which: Array, found: Surfaces, large: float
-) -> tuple[Array, Array, Array]:
+    fields: list, pairs: PairTable, which: Array, found: Surfaces, rotation: Array, origin: Array,
+    large: float,
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """Highest p/E (m,) of pairs; and friction points (see patch_terms), pair m having
-    start[m]:start[m + 1].
+    start[m]:start[m + 1]. The fields stand at poses; their dissipation takes smoothed gradients
+    if they have them.
     """
     n = len(which)
     highest, start = np.zeros(n), np.zeros(n + 1, np.int64)
@@ -150,10 +172,18 @@ def friction_loads(
         highest[m] = corners[:, 3].max() / modulus
         rows, first = found.rows[i:j], found.start[i : j + 1] - found.start[i]
         of_a, of_b = (OF_HOST, OF_PROBE) if found.swapped[m] else (OF_PROBE, OF_HOST)
+        gradient_a, gradient_b = rows[:, of_a : of_a + 3].copy(), rows[:, of_b : of_b + 3].copy()
+        a, b = pairs.a[which[m]], pairs.b[which[m]]
+        for side, body, gradient in ((0, a, gradient_a), (1, b, gradient_b)):
+            own_field = fields[body]
+            if len(own_field.smooth):
+                gradient[:] = interpolated(
+                    own_field.points, own_field.corners, own_field.smooth, rotation[body],
+                    origin[body], found.cells[i:j, side], rows[:, CENTROID : CENTROID + 3],
+                )  # fmt: skip
         own = friction_points(
             rows[:, AREA : AREA + 3], rows[:, CENTROID : CENTROID + 3], rows[:, PRESSURE],
-            rows[:, of_a : of_a + 3], rows[:, of_b : of_b + 3], first, corners[:, :3],
-            corners[:, 3], modulus, large,
+            gradient_a, gradient_b, first, corners[:, :3], corners[:, 3], modulus, large,
         )  # fmt: skip
         end = start[m] + len(own)
         while end > len(points):

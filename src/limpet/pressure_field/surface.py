@@ -13,15 +13,28 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError
-from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField, RigidSurface
+from limpet.pressure_field.fields import (
+    FIELD,
+    RIGID_SPACE,
+    SOFT_SPACE,
+    FieldData,
+    FieldGeometry,
+    HalfSpace,
+    is_compliant,
+)
 from limpet.pressure_field.polygons import (
     AREA,
     CENTROID,
     OF_HOST,
     OF_PROBE,
     PRESSURE,
+    Batch,
     Found,
+    append_to,
     clip_to_host,
+    crossing_tets,
+    crossing_triangles,
+    empty_batch,
     equal_pressure_slices,
     measured,
     moved,
@@ -34,6 +47,7 @@ from limpet.pressure_field.tree import Boxes, near_pairs, near_plane
 Array = np.ndarray
 Pose = tuple[Array, Array]  # rotation (3, 3) and translation (3,) [m], from body to world
 
+BLOCK = 512  # polygons that are clipped at a time: few enough for the cache
 TOUCH = 1e-12  # of the size of a body: a polygon within this distance lies in a plane
 
 
@@ -78,33 +92,6 @@ def joined_triangles(surfaces: Sequence[ContactSurface]) -> tuple[Array, Array, 
     return np.concatenate(points), np.concatenate(pressure), np.concatenate(triangles)
 
 
-FIELD, RIGID, SOFT_SPACE, RIGID_SPACE = range(4)
-
-
-class FieldData(NamedTuple):
-    """A body's geometry as kernels take it, one type for all kinds."""
-
-    kind: int
-    points: Array  # (n, 3) [m]
-    corners: Array  # (m, 4) int32 of tets, (m, 3) of the triangles of a rigid surface
-    cells: Array  # (m, CELL) see packed.py
-    boxes: Boxes
-    normal: Array  # (3,) of a half space
-    offset: float  # [m] of a half space
-
-
-def field_data(body: FieldGeometry) -> FieldData:
-    nowhere = np.zeros(3)
-    if isinstance(body, PressureField):
-        return FieldData(FIELD, body.points, body.tets, body.cells, body.boxes, nowhere, 0.0)
-    if isinstance(body, RigidSurface):
-        return FieldData(RIGID, body.points, body.triangles, body.cells, body.boxes, nowhere, 0.0)
-    kind = SOFT_SPACE if is_compliant(body) else RIGID_SPACE
-    none = Boxes(np.zeros((1, 1, 8)), np.zeros((1, 2), np.int32), np.zeros(1), np.inf)
-    corners = np.zeros((0, 4), np.int32)
-    return FieldData(kind, np.zeros((0, 3)), corners, body.cell, none, body.normal, body.offset)
-
-
 def check_pair(a: FieldGeometry, b: FieldGeometry) -> None:
     """Raise an error if two bodies cannot have a contact surface."""
     if not (is_compliant(a) or is_compliant(b)):
@@ -117,14 +104,45 @@ def check_pair(a: FieldGeometry, b: FieldGeometry) -> None:
         )
 
 
+class Candidates(NamedTuple):
+    """Pairs of cells that may share a pressure while the probe is near a pose."""
+
+    pairs: Array  # (k, 2) int32, cell of the host and of the probe
+    r: Array  # (3, 3) from the frame of the probe to that of the host
+    t: Array  # (3,) [m]
+    slack: float  # [m] that points of the probe may move by; negative: nowhere
+
+
+@njit(cache=True)
+def no_candidates() -> Candidates:
+    return Candidates(np.zeros((0, 2), np.int32), np.zeros((3, 3)), np.zeros(3), -1.0)
+
+
+@njit(cache=True)
+def in_order(pairs: Array) -> Array:
+    """The pairs sorted, so that sums over them do not depend on when they were searched for."""
+    key = np.empty(len(pairs), np.int64)
+    for k in range(len(pairs)):
+        key[k] = (np.int64(pairs[k, 0]) << 32) | pairs[k, 1]
+    key.sort()
+    out = np.empty_like(pairs)
+    for k in range(len(key)):
+        out[k, 0], out[k, 1] = key[k] >> 32, key[k] & 0xFFFFFFFF
+    return out
+
+
 def contact_surface(
     a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose
 ) -> ContactSurface:
     """The surface on which the pressures of a and b are equal; empty if they do not overlap."""
     check_pair(a, b)
-    rows, cells, start, corners, swapped = equal_pressure(
-        field_data(a), *pose_a, field_data(b), *pose_b
-    )
+    return as_surface(*equal_pressure(a.data, *pose_a, b.data, *pose_b))
+
+
+def as_surface(
+    rows: Array, cells: Array, start: Array, corners: Array, swapped: bool
+) -> ContactSurface:
+    """From what equal_pressure returns."""
     of_a, of_b = (OF_HOST, OF_PROBE) if swapped else (OF_PROBE, OF_HOST)
     return ContactSurface(
         area=rows[:, AREA : AREA + 3], centroid=rows[:, CENTROID : CENTROID + 3],
@@ -138,7 +156,19 @@ def contact_surface(
 def equal_pressure(
     a: FieldData, ra: Array, ta: Array, b: FieldData, rb: Array, tb: Array
 ) -> tuple[Array, Array, Array, Array, bool]:
-    """Polygons of contact_surface (see polygons.measured), and whether a is the host.
+    """Polygons of contact_surface (see polygons.measured), and whether a is the host."""
+    found, _, swapped = equal_pressure_near(a, ra, ta, b, rb, tb, no_candidates(), 0.0)
+    rows, cells, start, corners = found
+    return rows, cells, start, corners, swapped
+
+
+@njit(cache=True)
+def equal_pressure_near(
+    a: FieldData, ra: Array, ta: Array, b: FieldData, rb: Array, tb: Array, known: Candidates,
+    slack: float,
+) -> tuple[Found, Candidates, bool]:  # fmt: skip
+    """As equal_pressure, with candidates that are searched again, `slack` [m] around the pose, if
+    the bodies have left the known ones. Also returns those.
 
     The choice of the host does not change the surface; the tree of the larger body is not moved.
     """
@@ -160,17 +190,16 @@ def equal_pressure(
             rh, th, rp, tp, swapped,
         )  # fmt: skip
     elif probe.kind == FIELD:
-        found = field_field(
+        found, known = field_field(
             host.cells, host.boxes, probe.points, probe.corners, probe.cells, probe.boxes,
-            rh, th, rp, tp, swapped,
+            rh, th, rp, tp, swapped, known, slack,
         )  # fmt: skip
     else:
-        found = field_rigid(
+        found, known = field_rigid(
             host.cells, host.boxes, probe.points, probe.corners, probe.cells, probe.boxes,
-            rh, th, rp, tp, swapped,
+            rh, th, rp, tp, swapped, known, slack,
         )  # fmt: skip
-    rows, cells, start, corners = found
-    return rows, cells, start, corners, swapped
+    return found, known, swapped
 
 
 @njit(cache=True)
@@ -181,37 +210,47 @@ def _rank(body: FieldData) -> float:
     return np.inf if body.kind == SOFT_SPACE else 0.0
 
 
-def is_compliant(body: FieldGeometry) -> bool:
-    """Whether it has a pressure field."""
-    return isinstance(body, PressureField) or (
-        isinstance(body, HalfSpace) and np.isfinite(body.stiffness)
-    )
-
-
 @njit(cache=True)
 def field_field(
     cells_h: Array, boxes_h: Boxes, points: Array, tets: Array, cells_p: Array, boxes_p: Boxes,
-    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
-) -> Found:  # fmt: skip
+    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool, known: Candidates, slack: float,
+) -> tuple[Found, Candidates]:  # fmt: skip
     """Tets of both."""
     r, t = relative(rh, th, rp, tp)
-    pairs = near_pairs(boxes_h, cells_h, boxes_p, cells_p, r, t)
-    batch = equal_pressure_slices(pairs, cells_h, cells_p, tets, moved(points, r, t), r)
-    clip_to_host(batch, cells_h, TOUCH * _size(boxes_h))
-    return measured(batch, cells_h, cells_p, rp, rh, th, swapped)
+    x, touch = moved(points, r, t), TOUCH * _size(boxes_h)
+    if _travel(boxes_p, known, r, t) > known.slack:
+        pairs = near_pairs(boxes_h, cells_h, boxes_p, cells_p, r, t, slack)
+        pairs = crossing_tets(pairs, cells_h, cells_p, tets, x, r, touch, slack)
+        known = Candidates(in_order(pairs) if slack > 0.0 else pairs, r, t, slack)
+    pairs = known.pairs
+    if len(pairs) <= BLOCK:
+        batch = equal_pressure_slices(pairs, cells_h, cells_p, tets, x, r)
+        clip_to_host(batch, cells_h, touch)
+        return measured(batch, cells_h, cells_p, rp, rh, th, swapped), known
+    whole, used = empty_batch(len(pairs)), 0
+    for first in range(0, len(pairs), BLOCK):
+        batch = equal_pressure_slices(pairs[first : first + BLOCK], cells_h, cells_p, tets, x, r)
+        clip_to_host(batch, cells_h, touch)
+        used = append_to(whole, used, batch)
+    whole = Batch(whole.pairs[:used], whole.corners[:used], whole.sides[:used], whole.normal[:used])
+    return measured(whole, cells_h, cells_p, rp, rh, th, swapped), known
 
 
 @njit(cache=True)
 def field_rigid(
     cells_h: Array, boxes_h: Boxes, points: Array, triangles: Array, cells_p: Array, boxes_p: Boxes,
-    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
-) -> Found:  # fmt: skip
+    rh: Array, th: Array, rp: Array, tp: Array, swapped: bool, known: Candidates, slack: float,
+) -> tuple[Found, Candidates]:  # fmt: skip
     """Tets of the host, triangles of a rigid probe."""
     r, t = relative(rh, th, rp, tp)
-    pairs = near_pairs(boxes_h, cells_h, boxes_p, cells_p, r, t)
-    batch = rigid_triangles(pairs, triangles, moved(points, r, t))
-    clip_to_host(batch, cells_h, TOUCH * _size(boxes_h))
-    return measured(batch, cells_h, cells_h[:0], rp, rh, th, swapped)
+    x, touch = moved(points, r, t), TOUCH * _size(boxes_h)
+    if _travel(boxes_p, known, r, t) > known.slack:
+        pairs = near_pairs(boxes_h, cells_h, boxes_p, cells_p, r, t, slack)
+        pairs = crossing_triangles(pairs, cells_h, triangles, x, touch, slack)
+        known = Candidates(in_order(pairs) if slack > 0.0 else pairs, r, t, slack)
+    batch = rigid_triangles(known.pairs, triangles, x)
+    clip_to_host(batch, cells_h, touch)
+    return measured(batch, cells_h, cells_h[:0], rp, rh, th, swapped), known
 
 
 @njit(cache=True)
@@ -271,6 +310,23 @@ def _without_cell(found: Found, second: bool) -> Found:
     """Set the cell index of a half space to -1."""
     found[1][:, 1 if second else 0] = -1
     return found
+
+
+@njit(cache=True)
+def _travel(boxes: Boxes, known: Candidates, r: Array, t: Array) -> float:
+    """[m] by which points of the probe have moved at most since candidates were found."""
+    if known.slack < 0.0:
+        return np.inf
+    shift, turn, radius = 0.0, 0.0, 0.0
+    for i in range(3):
+        moved_by = t[i] - known.t[i]
+        for k in range(3):
+            change = r[i, k] - known.r[i, k]
+            moved_by += change * boxes.boxes[0, 0, k]
+            turn += change * change
+        shift += moved_by * moved_by
+        radius += boxes.boxes[0, 0, 3 + i] ** 2
+    return np.sqrt(shift) + np.sqrt(turn * radius)
 
 
 @njit(cache=True)

@@ -21,6 +21,7 @@ Array = np.ndarray
 
 LEVELS = 7  # sets of boxes; each limit is half of the one before, the first is infinite
 PAD = 4e-12  # of the size of the body, added to every box, so that boxes in contact overlap
+FEW = 4  # cells of a node that is not divided any more
 EMPTY = -1e300  # half side of an empty box, which is separated from all others
 
 
@@ -99,15 +100,17 @@ def _fill(links: Array, lower: Array, upper: Array, least: Array, greatest: Arra
 
 
 @njit(cache=True, error_model="numpy")
-def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array) -> float:
+def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array, slack: float) -> float:
     """[Pa] Upper bound of the contact pressure of two bodies; negative if they are separated.
+
+    They may come closer by `slack` [m].
 
     Along an axis on which the bodies' boxes overlap by w, a point in both is at most w - b inside
     the one and b inside the other, so p <= G (w - b) and p <= G' b with their steepest gradients,
     which are infinite if a body has pressure on its surface. The greatest pressure of either body
     is another bound.
     """
-    width = np.inf
+    width = np.inf  # without the slack
     for k in range(6):
         # axes of the host, then of the probe
         nx, ny, nz = (1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2))
@@ -121,6 +124,7 @@ def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array) -> float:
             reach_h += abs(n[i]) * host.boxes[0, 0, 3 + i]
             reach_p += abs(turned) * probe.boxes[0, 0, 3 + i]
         width = min(width, reach_h + reach_p - abs(at))
+    width += slack
     if width < 0.0:
         return -1.0
     give = 1.0 / host.steepest + 1.0 / probe.steepest
@@ -138,45 +142,46 @@ def _level(limits: Array, pressure: float) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def _moved(boxes: Array, r: Array, a: Array, t: Array) -> Array:
-    """Axis-aligned boxes in the frame of the host around the boxes (n, 8) of the probe."""
+def _moved(boxes: Array, r: Array, a: Array, t: Array, slack: float) -> Array:
+    """Axis-aligned boxes in the frame of the host around the boxes (n, 8) of the probe, larger by
+    `slack` [m] on all sides.
+    """
     out = np.empty((len(boxes), 6))
     for j in range(len(boxes)):
         for k in range(3):
             out[j, k] = r[k, 0] * boxes[j, 0] + r[k, 1] * boxes[j, 1] + r[k, 2] * boxes[j, 2] + t[k]
-            out[j, 3 + k] = a[k, 0] * boxes[j, 3] + a[k, 1] * boxes[j, 4] + a[k, 2] * boxes[j, 5]
+            half = a[k, 0] * boxes[j, 3] + a[k, 1] * boxes[j, 4] + a[k, 2] * boxes[j, 5]
+            out[j, 3 + k] = half + slack
     return out
 
 
 @njit(cache=True, error_model="numpy")
-def _moved_planes(cells: Array, r: Array, t: Array) -> Array:
-    """Faces and pressure (m, CORNERS) of the cells of the probe, in the frame of the host."""
-    out = np.empty((len(cells), CORNERS))
-    for j in range(len(cells)):
-        for at in (SLOPE, FACES, FACES + 4, FACES + 8, FACES + 12):
-            shift = 0.0
-            for k in range(3):
-                n = r[k, 0] * cells[j, at] + r[k, 1] * cells[j, at + 1] + r[k, 2] * cells[j, at + 2]
-                out[j, at + k] = n
-                shift += n * t[k]
-            # n . x <= d for faces, but slope . x + constant for the pressure
-            out[j, at + 3] = cells[j, at + 3] - shift if at == SLOPE else cells[j, at + 3] + shift
-    return out
+def _move_planes(cells: Array, j: int, r: Array, t: Array, out: Array) -> None:
+    """Faces and pressure of a cell of the probe, in the frame of the host: row j of out."""
+    for at in (SLOPE, FACES, FACES + 4, FACES + 8, FACES + 12):
+        shift = 0.0
+        for k in range(3):
+            n = r[k, 0] * cells[j, at] + r[k, 1] * cells[j, at + 1] + r[k, 2] * cells[j, at + 2]
+            out[j, at + k] = n
+            shift += n * t[k]
+        # n . x <= d for faces, but slope . x + constant for the pressure
+        out[j, at + 3] = cells[j, at + 3] - shift if at == SLOPE else cells[j, at + 3] + shift
 
 
 @njit(cache=True, error_model="numpy")
 def near_pairs(
-    host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array
+    host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array, slack: float
 ) -> Array:
-    """Pairs (k, 2) int32 of a cell of the host and one of the probe that may share a pressure.
+    """Pairs (k, 2) int32 of a cell of the host and one of the probe that may share a pressure,
+    now or after no point of the probe has moved further than `slack` [m].
 
     r (3, 3), t (3,) [m] transform from the frame of the probe to that of the host.
     """
     if len(cells_p) <= len(cells_h):
-        return _search(host, cells_h, probe, cells_p, r, t)
+        return _search(host, cells_h, probe, cells_p, r, t, slack)
     # one body is transformed completely: the smaller one
     back = r.T.copy()
-    pairs = _search(probe, cells_p, host, cells_h, back, -(back @ t))
+    pairs = _search(probe, cells_p, host, cells_h, back, -(back @ t), slack)
     for k in range(len(pairs)):
         pairs[k, 0], pairs[k, 1] = pairs[k, 1], pairs[k, 0]
     return pairs
@@ -185,34 +190,38 @@ def near_pairs(
 @njit(cache=True, error_model="numpy", inline="always")
 def _separated(
     cells: Array, c: int, x: float, y: float, z: float, hx: float, hy: float, hz: float,
-    least: float, greatest: float,
+    least: float, greatest: float, slack: float,
 ) -> bool:  # fmt: skip
-    """Whether a cell and a box have no common pressure, or a face of the cell separates them.
+    """Whether a cell and a box have no common pressure, or a face of the cell separates them; also
+    after a motion by `slack` [m].
 
     The box has its centre at x, y, z, half sides hx, hy, hz, and these pressures [Pa].
     """
     gx, gy, gz = cells[c, SLOPE], cells[c, SLOPE + 1], cells[c, SLOPE + 2]
     p = gx * x + gy * y + gz * z + cells[c, CONSTANT]
-    spread = abs(gx) * hx + abs(gy) * hy + abs(gz) * hz
+    spread = abs(gx) * (hx + slack) + abs(gy) * (hy + slack) + abs(gz) * (hz + slack)
     parted = p - spread > greatest or p + spread < least
     if not parted:
         for f in range(FACES, CORNERS, 4):
             nx, ny, nz = cells[c, f], cells[c, f + 1], cells[c, f + 2]
             height = nx * x + ny * y + nz * z - cells[c, f + 3]
-            parted |= height > abs(nx) * hx + abs(ny) * hy + abs(nz) * hz
+            parted |= height > abs(nx) * hx + abs(ny) * hy + abs(nz) * hz + slack
     return parted
 
 
 @njit(cache=True, error_model="numpy")
-def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array) -> Array:
-    """Both trees at once, from the roots down.
+def _search(
+    host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array, slack: float
+) -> Array:
+    """Both trees at once, from the roots down to nodes of FEW cells, which are compared each with
+    each.
 
-    Two nodes are separated by a face of their boxes. A cell and a node are also separated by a face
-    of the cell, or by pressure: that of the cell, linear over the box of the node, may be entirely
-    above or below that of the node. The code uses scalars: passing arrays to a function that is not
-    inlined, or taking a row, costs more than the test.
+    Two nodes are separated by a face of their boxes. A cell and a larger node are also separated by
+    a face of the cell, or by pressure: that of the cell, linear over the box of the node, may be
+    entirely above or below that of the node. The code uses scalars: passing arrays to a function
+    that is not inlined, or taking a row, costs more than the test.
     """
-    highest = highest_pressure(host, probe, r, t)
+    highest = highest_pressure(host, probe, r, t, slack)
     pairs = np.empty((256, 2), np.int32)
     if highest < 0.0:
         return pairs[:0]
@@ -224,7 +233,8 @@ def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array,
     a00, a01, a02 = abs(r00), abs(r01), abs(r02)
     a10, a11, a12 = abs(r10), abs(r11), abs(r12)
     a20, a21, a22 = abs(r20), abs(r21), abs(r22)
-    moved, planes = _moved(bp, r, np.abs(r), t), _moved_planes(cells_p, r, t)
+    moved = _moved(bp, r, np.abs(r), t, slack)
+    planes, known = np.empty((len(cells_p), CORNERS)), np.zeros(len(cells_p), np.bool_)
     found = 0
     stack = np.empty((2 * DEPTH, 2), np.int32)
     stack[0, 0], stack[0, 1] = 0, 0
@@ -240,7 +250,7 @@ def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array,
         ex, ey, ez = moved[j, 3], moved[j, 4], moved[j, 5]
         if (abs(x) > hx + ex) | (abs(y) > hy + ey) | (abs(z) > hz + ez):
             continue
-        px, py, pz = bp[j, 3], bp[j, 4], bp[j, 5]
+        px, py, pz = bp[j, 3] + slack, bp[j, 4] + slack, bp[j, 5] + slack
         if (
             (abs(r00 * x + r10 * y + r20 * z) > px + a00 * hx + a10 * hy + a20 * hz)
             | (abs(r01 * x + r11 * y + r21 * z) > py + a01 * hx + a11 * hy + a21 * hz)
@@ -248,20 +258,48 @@ def _search(host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array,
         ):
             continue
         second_h, second_p = lh[i, 0], lp[j, 0]
+        size_h = 1 if second_h < 0 else lh[i, 1]
+        size_p = 1 if second_p < 0 else lp[j, 1]
+        if size_h <= FEW and size_p <= FEW:
+            if found + size_h * size_p > len(pairs):
+                more = np.empty((4 * len(pairs), 2), np.int32)
+                more[:found] = pairs[:found]
+                pairs = more
+            for k in range(i, i + 2 * size_h - 1):
+                if lh[k, 0] >= 0:
+                    continue
+                cx, cy, cz = bh[k, 0], bh[k, 1], bh[k, 2]
+                hx, hy, hz = bh[k, 3], bh[k, 4], bh[k, 5]
+                reach_x = a00 * hx + a10 * hy + a20 * hz + slack  # along the axes of the probe
+                reach_y = a01 * hx + a11 * hy + a21 * hz + slack
+                reach_z = a02 * hx + a12 * hy + a22 * hz + slack
+                least, greatest = bh[k, 6], bh[k, 7]
+                for m in range(j, j + 2 * size_p - 1):
+                    if lp[m, 0] >= 0:
+                        continue
+                    x, y, z = moved[m, 0] - cx, moved[m, 1] - cy, moved[m, 2] - cz
+                    apart = abs(x) > hx + moved[m, 3]
+                    apart |= abs(y) > hy + moved[m, 4]
+                    apart |= abs(z) > hz + moved[m, 5]
+                    apart |= abs(r00 * x + r10 * y + r20 * z) > bp[m, 3] + reach_x
+                    apart |= abs(r01 * x + r11 * y + r21 * z) > bp[m, 4] + reach_y
+                    apart |= abs(r02 * x + r12 * y + r22 * z) > bp[m, 5] + reach_z
+                    apart |= (bp[m, 6] > greatest) | (bp[m, 7] < least)
+                    pairs[found, 0], pairs[found, 1] = lh[k, 1], lp[m, 1]
+                    found += not apart
+            continue
         # a cell of the probe against a box of the host, then the other way round
-        if second_p < 0 and _separated(
-            planes, lp[j, 1], cx, cy, cz, hx, hy, hz, bh[i, 6], bh[i, 7]
+        if second_p < 0:
+            cell = lp[j, 1]
+            if not known[cell]:
+                _move_planes(cells_p, cell, r, t, planes)
+                known[cell] = True
+            if _separated(planes, cell, cx, cy, cz, hx, hy, hz, bh[i, 6], bh[i, 7], slack):
+                continue
+        if second_h < 0 and _separated(
+            cells_h, lh[i, 1], mx, my, mz, ex, ey, ez, bp[j, 6], bp[j, 7], slack
         ):
             continue
-        if second_h < 0:
-            if _separated(cells_h, lh[i, 1], mx, my, mz, ex, ey, ez, bp[j, 6], bp[j, 7]):
-                continue
-            if second_p < 0:
-                if found == len(pairs):
-                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                pairs[found, 0], pairs[found, 1] = lh[i, 1], lp[j, 1]
-                found += 1
-                continue
         if second_p < 0 or (second_h >= 0 and hx + hy + hz >= px + py + pz):
             stack[waiting, 0], stack[waiting, 1] = second_h, j
             stack[waiting + 1, 0], stack[waiting + 1, 1] = i + 1, j

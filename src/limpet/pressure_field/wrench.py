@@ -14,6 +14,8 @@ from numba import njit
 from limpet.errors import LimpetError, require_positive
 from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField, RigidSurface
 from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
+from limpet.pressure_field.smooth_gradient import interpolated
+from limpet.pressure_field.soft_field import SoftField
 from limpet.pressure_field.surface import ContactSurface, Pose
 
 Array = np.ndarray
@@ -64,7 +66,7 @@ def wrench(
     return Wrench(out[:3], out[3:])
 
 
-def softness(a: FieldGeometry, b: FieldGeometry) -> float:
+def softness(a: FieldGeometry | SoftField, b: FieldGeometry | SoftField) -> float:
     """[1/Pa] sum of 1/modulus; 0 for a rigid body."""
     return sum(0.0 if isinstance(body, RigidSurface) else 1.0 / body.modulus for body in (a, b))
 
@@ -78,7 +80,7 @@ def area(surface: ContactSurface) -> tuple[float, float]:
 def with_smooth_gradients(
     surface: ContactSurface, a: FieldGeometry, pose_a: Pose, b: FieldGeometry, pose_b: Pose
 ) -> ContactSurface:
-    """The surface with F's smoothed gradients, continuous within a body, for the dissipation."""
+    """The surface with F's smoothed gradients of both bodies, for the dissipation."""
     return replace(
         surface,
         gradient_a=_smooth(surface.gradient_a, surface, 0, a, pose_a),
@@ -93,13 +95,8 @@ def _smooth(
     if isinstance(body, HalfSpace | RigidSurface) or not len(surface):
         return gradient
     assert isinstance(body, PressureField)
-    rotation, origin = pose
-    corners = body.tets[surface.cells[:, side]]
-    x = (surface.centroid - origin) @ rotation - body.points[corners[:, 0]]
-    edges = body.points[corners[:, 1:]] - body.points[corners[:, :1]]
-    rest = np.linalg.solve(edges.transpose(0, 2, 1), x[:, :, None])[:, :, 0]
-    weight = np.column_stack([1.0 - rest.sum(axis=1), rest])
-    return np.einsum("ik,ikj->ij", weight, body.smooth_gradient[corners]) @ rotation.T
+    own = body.points, body.tets, body.smooth_gradient
+    return interpolated(*own, *pose, surface.cells[:, side], surface.centroid)
 
 
 @njit(cache=True)

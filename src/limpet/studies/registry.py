@@ -49,6 +49,14 @@ STUDIES: dict[str, Study] = {
         "reproduce.fig1_f",
         "contact surfaces of a sphere and a half space, three compliances (F figure 1)",
     ),
+    "fig2-f": Study(
+        "reproduce.fig2_f",
+        "a rigid box in the pressure field of a plane figure, by Laplace's equation (F figure 2)",
+    ),
+    "fig3-f": Study(
+        "reproduce.fig3_f",
+        "hydrostatics against an elastic foundation: tractions, and work on a loop (F figure 3)",
+    ),
     "fig6-f": Study(
         "reproduce.fig6_f",
         "a rigid wave pressed into a layer: pressure field against FEM (F figure 6)",

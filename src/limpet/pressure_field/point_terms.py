@@ -1,0 +1,262 @@
+"""Points of a contact surface between bodies of which one at least deforms.
+
+A point rides on a tetrahedron of body a and on one of body b; a rigid body counts as one
+tetrahedron, as velocities are affine in it, too. With n the normal and u the velocity of a relative
+to b, the pressure at a point rises by k n . u dt: both gradients in series (wrench.py). So the
+energy has the second derivative k dA n n^T there, which is what Newton's method takes. For a layer
+that is squeezed between two planes this is exact; otherwise it leaves out how normals turn and the
+volume inside the surface changes, which may have either sign: by less than RESHAPED times the
+energy of a tetrahedron for a gradient 1 of the velocities in it. As much is added, so that a deep
+overlap of a stiff field in a soft body does not ask for steps that turn tetrahedra inside out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.pressure_field.friction_terms import SLIP_SPEED
+from limpet.pressure_field.patch_terms import CORE, LOCKING, RIM, corner_shares
+from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
+from limpet.pressure_field.surface import ContactSurface
+from limpet.pressure_field.wrench import rise_of_pressure
+
+Array = np.ndarray
+
+RESHAPED = 3.0
+
+
+class SurfacePoints(NamedTuple):
+    """Points of a contact surface, and the vertices that carry them."""
+
+    place: Array  # (q, 3) [m]
+    normal: Array  # (q, 3) from b to a
+    force: Array  # (q,) [N] of the pressure
+    stiffness: Array  # (q,) [N/m] along the normal
+    rise: Array  # (q,) [Pa/m] of the pressure on approach
+    vertex: Array  # (q, 8) int64: four of a, four of b, those counted behind the ones of a
+    weight: Array  # (q, 8) of the vertices in the relative velocity: those of b have a minus
+
+
+def surface_points(
+    surface: ContactSurface, modulus: float, large: float,
+    x_a: Array, tets_a: Array, x_b: Array, tets_b: Array,
+) -> SurfacePoints:  # fmt: skip
+    """Three points on each triangle of a polygon above `large` of the area, one on others.
+
+    tets_a (k, 4), tets_b (k, 4): vertices of the tetrahedra that each polygon rides on.
+    """
+    polygon, place, normal, force, stiffness, rise = _points(
+        surface.area, surface.centroid, surface.pressure, surface.gradient_a, surface.gradient_b,
+        surface.start, surface.corners, surface.corner_pressure, modulus, large,
+    )  # fmt: skip
+    bound = _bound(polygon, place, x_a, tets_a, x_b, tets_b)
+    return SurfacePoints(place, normal, force, stiffness, rise, *bound)
+
+
+@njit(cache=True, error_model="numpy")
+def _points(
+    area: Array, centroid: Array, pressure: Array, gradient_a: Array, gradient_b: Array,
+    start: Array, corners: Array, corner_pressure: Array, modulus: float, large: float,
+) -> tuple[Array, Array, Array, Array, Array, Array]:  # fmt: skip
+    count = len(pressure)
+    size, rise, n = np.empty(count), np.empty(count), np.zeros((count, 3))
+    total, steepest, highest = 0.0, 0.0, 0.0
+    for k in range(count):
+        size[k] = np.sqrt(area[k, 0] ** 2 + area[k, 1] ** 2 + area[k, 2] ** 2)
+        for c in range(3):
+            n[k, c] = area[k, c] / size[k] if size[k] > 0.0 else 0.0
+        rise[k] = rise_of_pressure(n[k], gradient_a[k], gradient_b[k])
+        total, steepest = total + size[k], max(steepest, rise[k])
+    most = 0
+    for i in range(len(corner_pressure)):
+        highest = max(highest, corner_pressure[i])
+    for k in range(count):
+        most += 3 * (start[k + 1] - start[k]) if size[k] > large * total else 1
+    polygon = np.empty(most, np.int64)
+    place, normal = np.empty((most, 3)), np.empty((most, 3))
+    force, stiffness, rises = np.empty(most), np.empty(most), np.empty(most)
+    p, share, at = np.empty(3), np.empty(3), np.empty(3)
+    used = 0
+    for k in range(count):
+        spring = rise[k]
+        if spring <= RIM * steepest:  # as in patch_terms
+            spring = max(pressure[k], 0.0) * steepest / highest if highest > 0.0 else 0.0
+        whole, sum_k, stiff = size[k] <= large * total, 0.0, 0.0
+        at[:] = 0.0
+        for i in range(start[k], start[k + 1]):
+            j = i + 1 if i + 1 < start[k + 1] else start[k]
+            da = 0.5 * twice_area(n[k], centroid, k, corners, i, j)
+            if da <= 0.0:
+                continue
+            p[0], p[1], p[2] = pressure[k], corner_pressure[i], corner_pressure[j]
+            corner_shares(da, p, modulus, share)
+            sum_i = share[0] + share[1] + share[2]
+            if whole:
+                sum_k += sum_i
+                stiff += spring * da * _slope((p[0] + p[1] + p[2]) / 3.0, modulus)
+                for c in range(3):
+                    at[c] += (
+                        share[0] * centroid[k, c] + share[1] * corners[i, c]
+                        + share[2] * corners[j, c]
+                    )  # fmt: skip
+                continue
+            for g in range(3):
+                wc, wi, wj = WEIGHTS[g]
+                for c in range(3):
+                    place[used, c] = wc * centroid[k, c] + wi * corners[i, c] + wj * corners[j, c]
+                normal[used] = n[k]
+                force[used] = max(2.0 * share[g] - sum_i / 3.0, 0.0)
+                between = wc * p[0] + wi * p[1] + wj * p[2]
+                stiffness[used] = spring * da / 3.0 * _slope(between, modulus)
+                rises[used], polygon[used] = rise[k], k
+                used += 1
+        if whole and sum_k > 0.0:
+            for c in range(3):
+                place[used, c] = at[c] / sum_k
+            normal[used], force[used], stiffness[used] = n[k], sum_k, stiff
+            rises[used], polygon[used] = rise[k], k
+            used += 1
+    return (
+        polygon[:used], place[:used], normal[:used], force[:used], stiffness[:used], rises[:used]
+    )  # fmt: skip
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _slope(p: float, modulus: float) -> float:
+    """dt/dp of the traction (patch_terms)."""
+    x = 1.0 - (1.0 - CORE) * min(p / modulus, 1.0)
+    return 1.0 + 4.0 * (1.0 - CORE) * LOCKING * (x**-5 - 1.0)
+
+
+@njit(cache=True, error_model="numpy")
+def _bound(
+    polygon: Array, place: Array, x_a: Array, tets_a: Array, x_b: Array, tets_b: Array
+) -> tuple[Array, Array]:
+    vertex, weight = np.empty((len(polygon), 8), np.int64), np.empty((len(polygon), 8))
+    before = -1
+    inverse_a, inverse_b = np.empty((3, 3)), np.empty((3, 3))
+    for q in range(len(polygon)):
+        k = polygon[q]
+        if k != before:
+            inverse_a, inverse_b = _inverse(x_a, tets_a[k]), _inverse(x_b, tets_b[k])
+            before = k
+        for side in range(2):
+            tet, x, inverse = (tets_a[k], x_a, inverse_a) if side == 0 else (
+                tets_b[k], x_b, inverse_b
+            )  # fmt: skip
+            first, sign, shift = 4 * side, 1.0 - 2.0 * side, side * len(x_a)
+            rest = 1.0
+            for c in range(3):
+                own = 0.0
+                for d in range(3):
+                    own += inverse[c, d] * (place[q, d] - x[tet[0], d])
+                weight[q, first + c + 1] = sign * own
+                rest -= own
+            weight[q, first] = sign * rest
+            for c in range(4):
+                vertex[q, first + c] = tet[c] + shift
+    return vertex, weight
+
+
+@njit(cache=True, error_model="numpy")
+def _inverse(x: Array, tet: Array) -> Array:
+    """(3, 3): from a place to barycentric coordinates 1 to 3."""
+    edges = np.empty((3, 3))
+    for c in range(3):
+        for d in range(3):
+            edges[d, c] = x[tet[c + 1], d] - x[tet[0], d]
+    return np.linalg.inv(edges)
+
+
+@njit(cache=True, error_model="numpy")
+def pressure_stiffness(points: SurfacePoints, size: int) -> Array:
+    """(3 size, 3 size) [N/m] over all vertices."""
+    out, block = np.zeros((3 * size, 3 * size)), np.empty((3, 3))
+    for q in range(len(points.force)):
+        n = points.normal[q]
+        for c in range(3):
+            for d in range(3):
+                block[c, d] = points.stiffness[q] * n[c] * n[d]
+        _add(out, points.vertex[q], points.weight[q], block)
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def add_stored(out: Array, x: Array, tets: Array, energy: Array, first: int) -> None:
+    """Add what the energy (t,) [J] of tets resists their change of shape with, to the stiffness
+    over all vertices; those of these tets are at x (v, 3) and counted from `first`.
+    """
+    gradient = np.empty((4, 3))
+    for t in range(len(tets)):
+        if energy[t] <= 0.0:
+            continue
+        gradient[1:] = _inverse(x, tets[t])
+        gradient[0] = -gradient[1] - gradient[2] - gradient[3]
+        for i in range(4):
+            for j in range(4):
+                k = 0.0
+                for c in range(3):
+                    k += gradient[i, c] * gradient[j, c]
+                p, q = 3 * (first + tets[t, i]), 3 * (first + tets[t, j])
+                for c in range(3):
+                    out[p + c, q + c] += RESHAPED * energy[t] * k
+
+
+@njit(cache=True, error_model="numpy")
+def friction(
+    points: SurfacePoints, velocity: Array, mu: float, damping: float, with_rate: bool
+) -> tuple[Array, Array]:
+    """Forces (n, 3) [N] on all vertices at velocities (n, 3), and their rate (3 n, 3 n) [N s/m].
+
+    As friction_terms: both bodies' points may move as they like. damping [s/Pa].
+    """
+    n_all = len(velocity)
+    out = np.zeros((n_all, 3))
+    rate = np.zeros((3 * n_all, 3 * n_all)) if with_rate else np.zeros((0, 0))
+    u, block, force = np.empty(3), np.empty((3, 3)), np.empty(3)
+    for q in range(len(points.force)):
+        load, n, d = points.force[q], points.normal[q], damping * points.rise[q]
+        if load <= 0.0:
+            continue
+        u[:] = 0.0
+        for k in range(8):
+            for c in range(3):
+                u[c] += points.weight[q, k] * velocity[points.vertex[q, k], c]
+        un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
+        slip2 = SLIP_SPEED * SLIP_SPEED
+        for c in range(3):
+            u[c] -= un * n[c]
+            slip2 += u[c] * u[c]
+        drag = mu * load / np.sqrt(slip2)
+        opening = d * un < 1.0
+        normal = load * d * un if opening else load
+        for c in range(3):
+            force[c] = -drag * u[c] - normal * n[c]
+        for k in range(8):
+            for c in range(3):
+                out[points.vertex[q, k], c] += points.weight[q, k] * force[c]
+        if not with_rate:
+            continue
+        for c in range(3):
+            for e in range(3):
+                same = 1.0 if c == e else 0.0
+                block[c, e] = drag * (same - n[c] * n[e] - u[c] * u[e] / slip2)
+                if opening:
+                    block[c, e] += load * d * n[c] * n[e]
+        _add(rate, points.vertex[q], points.weight[q], block)
+    return out, rate
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _add(out: Array, vertex: Array, weight: Array, block: Array) -> None:
+    for i in range(8):
+        for j in range(8):
+            w = weight[i] * weight[j]
+            if w != 0.0:
+                p, q = 3 * vertex[i], 3 * vertex[j]
+                for c in range(3):
+                    for d in range(3):
+                        out[p + c, q + d] += w * block[c, d]
