@@ -48,5 +48,9 @@ def test_a_bolt_fits_in_its_nut() -> None:
 def test_wrong_threads_are_refused() -> None:
     with pytest.raises(LimpetError, match=r"bolt pitch = 0.02 m: expected below 0.008 m"):
         bolt(pitch=0.02)
+    with pytest.raises(LimpetError, match=r"nut pitch = 3e-06 m: expected at least 0.00024 m"):
+        nut(pitch=3e-6)
+    with pytest.raises(LimpetError, match=r"bolt sides = 24000: expected 8 to 240"):
+        bolt(sides=24000)
     with pytest.raises(LimpetError, match=r"nut width = 0.01 m: expected more than the diameter"):
         nut(width=0.01)

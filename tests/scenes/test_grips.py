@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_vector
 from limpet.rigid.rigid_body import RigidBody
 
@@ -28,7 +29,7 @@ def test_it_is_held(scene, held, mass, told, when, rise) -> None:
     assert max(r.momentum_residual for r in shaken.reports) < 1e-6
     x, y, z = (shaken.probes(f"{held}_{axis}") for axis in "xyz")
     (late,) = np.nonzero(shaken.time > when + 0.05)
-    holder = next(iter(shaken.simulation.world.motions.values()))[1]
+    holder = next(iter(shaken.simulation.world.actuators.values())).motion
     way = np.array([holder.pose(t)[1] for t in shaken.time[late]])
     assert np.ptp(way[:, 0]) > 1.9 * SHAKE
     assert np.ptp(x[late] - way[:, 0]) < 2e-4
@@ -42,8 +43,24 @@ def test_it_is_held(scene, held, mass, told, when, rise) -> None:
     np.testing.assert_allclose(up, mass * GRAVITY, rtol=0.02)
 
 
-def test_a_mug_that_is_not_squeezed_enough_stays_behind() -> None:
-    told = {"lifting": "0.2 s", "closing": "0.1 s"}
-    lost = run("mug-grip", h="10 ms", duration="0.3 s", squeeze="0.05 mm", **told)
-    z = lost.probes("mug_z")
-    assert z.max() - z[0] < 1e-3
+@pytest.mark.parametrize(("share", "lifted"), [(0.9, False), (1.2, True)])
+def test_a_mug_is_lifted_if_friction_of_the_grip_force_carries_it(share, lifted) -> None:
+    """2 mu F is its weight; a slow lift adds 7 %, and its handle tilts it."""
+    force, told = 0.3 * GRAVITY / (2.0 * 0.5), {"lifting": "0.6 s", "closing": "0.1 s"}
+    gripped = run("mug-grip", h="10 ms", duration="0.7 s", force=share * force, **told)
+    z = gripped.probes("mug_z")
+    assert z[-1] - z[0] == pytest.approx(0.05 if lifted else 0.0, abs=1e-3)
+    for report in gripped.reports:
+        assert report.converged
+        assert all(abs(w[1]) <= share * force * (1.0 + 1e-12) for w in report.reactions.values())
+
+
+@pytest.mark.parametrize("scene", ["spoon", "chopsticks"])
+def test_jaws_press_with_their_force_from_the_start(scene: str) -> None:
+    held = run(scene, duration="50 ms", h="5 ms")
+    force = 19.0 if scene == "spoon" else 0.6
+    for report in held.reports:
+        pressed = [abs(p.force[1]) for p in report.patches]
+        np.testing.assert_allclose(pressed, [force, force], rtol=1e-3)
+    with pytest.raises(LimpetError, match="presses the jaws more than"):
+        run(scene, force=1e3 * force)

@@ -8,7 +8,8 @@ import pytest
 from limpet.cavity.gas import law as gas
 from limpet.cavity.gas import regulated
 from limpet.contact import law as contact
-from limpet.particles import held, limited
+from limpet.particles import held
+from limpet.rigid import limited
 from limpet.solver import laws
 
 

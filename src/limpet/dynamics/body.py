@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +17,8 @@ from limpet.report import ParticleReport
 
 Array = np.ndarray
 State = Mapping[str, Array]
+
+COUPLED = 1e-4  # [m/s] by which a staggered body may yet change its velocities
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class BodyReport:
     # [N] change of momentum less all forces, at worst; NaN: it diverged; None: not known
     momentum_residual: float | None
     own: OwnSolve | None = None
+    # (3,) [N] that prescribed motions and attachments exert on soft bodies that they hold, by name
+    held: Mapping[str, Array] = field(default_factory=dict)
 
 
 class Body(ABC):

@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from limpet.dynamics.body import Body
+from limpet.dynamics.body import Body, BodyReport, OwnSolve
 
 Array = np.ndarray
+
+
+def join_reports(each: Sequence[BodyReport], own: OwnSolve | None = None) -> BodyReport:
+    """One report of several bodies; own: of what they solve together."""
+    wrenches = {name: w for r in each for name, w in r.wrenches.items()}
+    held = {name: f for r in each for name, f in r.held.items()}
+    known = [r.momentum_residual for r in each if r.momentum_residual is not None]
+    return BodyReport(wrenches, float(np.max(known, initial=0.0)), own, held)  # a NaN stays
 
 
 class CompositeBody(Body):

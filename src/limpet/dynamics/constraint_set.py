@@ -26,6 +26,7 @@ class Control:
     applied: Array  # (N, 3) [N] forces on all points
     leak: float | None = None  # [mol/s] into cavities
     vacuum: float | None = None  # [Pa] that every vacuum line is asked for
+    drives: Mapping[str, float] = field(default_factory=dict)  # [N] of actuators, by body
 
     def without_forces(self) -> Control:
         return replace(self, applied=np.zeros_like(self.applied))
@@ -97,6 +98,10 @@ class ConstraintSet(ABC):
     @abstractmethod
     def accept(self, multipliers: Array, rates: Array) -> None:
         """Commit the step: multipliers and H v of the rows last given."""
+
+    def wrenches(self) -> Mapping[str, Array]:
+        """(6,) [N, N m] that the set exerted on bodies from outside of the world, by body."""
+        return {}
 
     @abstractmethod
     def get_state(self) -> dict[str, object]:

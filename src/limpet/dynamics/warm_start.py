@@ -17,6 +17,8 @@ from limpet.dynamics.constraint_set import RowBlock
 
 Array = np.ndarray
 
+NO_FRAMES = np.zeros((0, 3, 3))
+
 
 @dataclass(frozen=True)
 class WarmStart:
@@ -50,17 +52,32 @@ class WarmStart:
 
     def recall(self, keys: Array, frames: Array | None) -> Array:
         """(k, 3) along the frames' axes, or (k, 1): zero where unknown; a contact never pulls."""
-        size = 1 if frames is None else 3
-        if len(self.keys) == 0 or len(keys) == 0:
-            return np.zeros((len(keys), size))
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        known = (self.keys[place] == keys)[:, None]
-        values = np.where(known, (self.values + self.change)[place], 0.0)
-        if frames is None:
-            return values
-        out = np.stack([np.einsum("ki,ki->k", values, frames[:, a]) for a in range(3)], axis=1)
-        np.maximum(out[:, 0], 0.0, out=out[:, 0])
+        out = np.zeros((len(keys), 1 if frames is None else 3))
+        if len(self.keys) and len(keys):
+            axes = NO_FRAMES if frames is None else frames
+            _recall(self.keys, self.values, self.change, keys, axes, out)
         return out
+
+
+@njit(cache=True)
+def _recall(
+    known: Array, values: Array, change: Array, keys: Array, frames: Array, out: Array
+) -> None:
+    """Write out (k, 3) or (k, 1); without frames values are taken as they are."""
+    place, last = 0, len(known) - 1
+    for c in range(len(keys)):
+        place = min(place + 1, last)  # most often they come in the same order
+        if known[place] != keys[c]:
+            place = min(np.searchsorted(known, keys[c]), last)
+            if known[place] != keys[c]:
+                continue
+        if len(frames) == 0:
+            out[c, 0] = values[place, 0] + change[place, 0]
+            continue
+        for a in range(3):
+            for i in range(3):
+                out[c, a] += (values[place, i] + change[place, i]) * frames[c, a, i]
+        out[c, 0] = max(out[c, 0], 0.0)
 
 
 @njit(cache=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.dynamics.body import Body, BodyReport, Carrier
-from limpet.dynamics.composite import CompositeBody
+from limpet.dynamics.composite import CompositeBody, join_reports
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import Array
 from limpet.linalg.reduced_compliance import ReducedCompliance
@@ -177,9 +177,7 @@ class AttachedBodies(CompositeBody):
     def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
         total = force + self._internal / h
         each = [m.report(h, gravity, total[self._part(i)]) for i, m in enumerate(self._members)]
-        wrenches = {name: w for r in each for name, w in r.wrenches.items()}
-        known = [r.momentum_residual for r in each if r.momentum_residual is not None]
-        return BodyReport(wrenches, float(np.max(known)))  # a NaN stays
+        return join_reports(each)
 
     def elastic_energy(self) -> float:
         return sum(m.elastic_energy() for m in self._members)

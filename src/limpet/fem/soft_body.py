@@ -52,9 +52,11 @@ class SoftBody(Body):
         self, name: str, shape: SoftShape, material: Material, mass: float,
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
         anchors: Array | None = None, surface: Surface | None = None,
+        field_nodes: Array | None = None,
     ) -> None:  # fmt: skip
         """`anchors` (k,): nodes attached to other bodies (see `attach`); each has a marker point
-        behind the surface's. surface: topology of the surface and its markers, if it is known.
+        behind the surface's, as has each of the `field_nodes` (m,), which carry a pressure field:
+        these come first. surface: topology of the surface and its markers, if it is known.
         """
         require_positive(f"mass of '{name}'", mass, " kg")
         none = np.zeros(0, np.int32)
@@ -63,7 +65,9 @@ class SoftBody(Body):
         self.name, self.mass, self.motion, self.shape = name, mass, motion, shape
         self.mass_damping = material.mass_damping
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
-        self.collision = c = renumbered(with_markers(shape.collision, anchors), d.new)
+        self.field_markers = shape.collision.n_vertices  # the first of them
+        marked = with_markers(shape.collision, none if field_nodes is None else field_nodes)
+        self.collision = c = renumbered(with_markers(marked, anchors), d.new)
         self.visual = renumbered(shape.visual, d.new)
         self.n_points = self.collision.n_vertices
         self._surface = surface
@@ -322,17 +326,22 @@ class SoftBody(Body):
 
     def reaction(self, h: float) -> Array:
         """(6,) [N, N m] the wrench that its prescribed motion exerted over the last step."""
+        return self._driven_wrench(self.held_impulse(), h)
+
+    def _driven_wrench(self, held: Array, h: float) -> Array:
         if len(self._driven) == 0:
             return np.zeros(6)
-        force = self.held_impulse()[self._driven - self.fem.n_free] / h
+        force = held[self._driven - self.fem.n_free] / h
         x = self.x[self._driven]
         moment = np.cross(x - x.mean(axis=0), force).sum(axis=0)
         return np.concatenate([force.sum(axis=0), moment])
 
     def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
-        after, wrench = self.momentum(), self.reaction(h)
+        after, given = self.momentum(), self.held_impulse()
+        wrench = self._driven_wrench(given, h)
         left = momentum_residual(self, self._momentum_before, after, wrench, h, gravity, force)
-        return BodyReport({} if self.motion is None else {self.name: wrench}, left)
+        held = {self.name: given.sum(axis=0) / h} if self.n_held else {}
+        return BodyReport({} if self.motion is None else {self.name: wrench}, left, held=held)
 
     def get_state(self) -> dict[str, Array]:
         made = self._tangent

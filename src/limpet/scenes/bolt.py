@@ -25,7 +25,7 @@ class BoltParameters(SceneParameters):
     diameter: Positive[Length] = Field(0.012, description="diameter of the bolt")
     pitch: Positive[Length] = Field(3e-3, description="pitch of its thread")
     clearance: Positive[Length] = Field(1e-4, description="clearance between bolt and nut")
-    sides: int = Field(24, ge=8, description="facets round bolt and nut")
+    sides: int = Field(24, ge=8, le=240, description="facets round bolt and nut")
     mass: Positive[Mass] = Field(0.03, description="mass of the bolt")
     modulus: Positive[Pressure] = Field(1e7, description="modulus of nut and jaws")
     friction: float = Field(0.1, ge=0.0, description="friction of the bolt on nut and jaws")

@@ -1,4 +1,4 @@
-"""A cup lifts a particle body: a block of gel, bare or in an inextensible skin."""
+"""A cup lifts a particle body: a block of gel, bare or in a skin of film."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from limpet.contact.primitives import half_space
 from limpet.errors import LimpetError
 from limpet.geometry.shape import RigidShape
 from limpet.model.world import World
+from limpet.particles.mass_spring import film_stiffness, spring_stiffness
 from limpet.particles.meshes import gel_block
-from limpet.particles.pbd import PositionBased
+from limpet.particles.point_masses import PointMasses
 from limpet.rigid.rigid_body import RigidBody
 from limpet.scenes.ground import cup_over
 from limpet.scenes.lift import LiftParameters
 from limpet.scenes.registry import scene
 from limpet.shapes.boxes import box
-from limpet.units import Length, Mass, Positive, Speed, Time
+from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Speed, Time
 
 TABLE = 0.02  # [m] its thickness
 CUP = 0.05  # [m] more than a cup is high
@@ -37,9 +38,16 @@ class GelParameters(LiftParameters):
     gel_mass: Positive[Mass] = Field(0.1, description="mass of the gel")
     edge: Positive[Length] = Field(0.06, description="edge of the gel's top")
     height: Positive[Length] = Field(0.03, description="height of the gel")
-    divisions: int = Field(4, ge=2, le=40, description="cells along the gel's edges")
-    layers: int = Field(2, ge=1, le=40, description="cells along its height")
-    firmness: int = Field(16, ge=1, le=1000, description="sweeps per step towards the rest shape")
+    divisions: int = Field(8, ge=2, le=40, description="cells along the gel's edges")
+    layers: int = Field(4, ge=1, le=40, description="cells along its height")
+    gel_young: Positive[Pressure] = Field(4e4, description="Young's modulus of the gel")
+    gel_damping: NotNegative[Time] = Field(
+        2e-3, description="stiffness damping of the gel: its dampers over its springs"
+    )
+    skin_young: Positive[Pressure] = Field(
+        2e8, description="Young's modulus of the bag's skin: polyethylene"
+    )
+    skin_thickness: Positive[Length] = Field(5e-5, description="thickness of the bag's skin")
 
 
 @scene(
@@ -56,11 +64,11 @@ def cup_lifts_jelly(p: GelParameters) -> World:
 @scene(
     "cup-lifts-bag",
     GelParameters,
-    summary="a cup lifts a bag of gel by its inextensible skin",
-    expect="the bag leaves the table and hangs, its skin edges keep their length",
+    summary="a cup lifts a bag of gel by its skin of film",
+    expect="the bag leaves the table and hangs, its skin hardly stretches",
 )
 def cup_lifts_bag(p: GelParameters) -> World:
-    """As the jelly, but all edges of the skin are inextensible."""
+    """As the jelly, in a skin of film: stiff springs on the edges of its surface."""
     return _gel_under_cup(p, skin=True)
 
 
@@ -73,14 +81,13 @@ def _gel_under_cup(p: GelParameters, skin: bool) -> World:
     mesh = gel_block((p.edge, p.edge, p.height), (p.divisions, p.divisions, p.layers))
     mesh = replace(mesh, points=mesh.points @ rotation.T + origin)
     particles = world.particles
-    # uniform masses: by volume a corner of the grid has a twentieth of the others
     name = "bag" if skin else "jelly"
-    gel = PositionBased(
-        name, mesh, p.gel_mass, sweeps=p.firmness, mass_damping=2.0, uniform_mass=True
-    )
-    particles.add(gel)
+    gel = particles.add(PointMasses(name, mesh, p.gel_mass, mass_damping=2.0))
+    k = spring_stiffness(mesh, p.gel_young)
+    particles.add_springs(gel, k, p.gel_damping * k)
     if skin:
-        particles.add_inextensible_edges(gel, mesh.skin_edges())
+        film = film_stiffness(mesh, p.skin_young, p.skin_thickness)
+        particles.add_springs(gel, film, p.gel_damping * film, mesh.skin_edges())
     plate = box(0.2, 0.2, TABLE)
     points = (plate.points - [0.0, 0.0, p.height]) @ rotation.T + origin
     table = RigidBody("table", RigidShape("table", points, plate.triangles), 1.0, fixed=True)

@@ -8,11 +8,11 @@ from pydantic import Field
 from limpet.dynamics.motion import Path, path
 from limpet.geometry.rotation import rotation_matrix
 from limpet.model.world import World
-from limpet.pressure_field.catalogue import capsule, floor, rigid, sphere
-from limpet.scenes.pinch import SIDES, pinch
+from limpet.pressure_field.catalogue import box, capsule, floor, rigid, sphere
+from limpet.scenes.pinch import SIDES, overlap_under, pinch, press_jaw
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.objects import mug, spoon
-from limpet.units import Angle, Length, Mass, NotNegative, Positive, Pressure, Time
+from limpet.units import Angle, Force, Length, Mass, NotNegative, Positive, Pressure, Time
 
 SAMPLES = 24  # per period of the shake
 RADIUS = 0.04  # [m] of the mug
@@ -32,20 +32,19 @@ class GripParameters(SceneParameters):
     shake: NotNegative[Length] = Field(5e-3, description="amplitude along x")
     shakes: float = Field(3.0, gt=0.0, description="shakes per second")
 
-    def motion(self, side: float, closing: float = 0.0, close: float = 0.0) -> Path:
-        """Motion of one gripper part: closes by `close` [m] in `closing` [s], lifts, and shakes."""
+    def motion(self, closing: float = 0.0) -> Path:
+        """Motion of the gripper: it rests for `closing` [s], lifts, and shakes."""
         stations = [(0.0, (0.0, 0.0, 0.0))]
-        at = -side * close
-        if close > 0.0:
-            stations.append((closing, (0.0, at, 0.0)))
+        if closing > 0.0:
+            stations.append((closing, (0.0, 0.0, 0.0)))
         for u in np.arange(1, SAMPLES + 1) / SAMPLES:  # smooth start and stop
             height = 0.5 * self.lift * (1.0 - np.cos(np.pi * u))
-            stations.append((closing + u * self.lifting, (0.0, at, height)))
+            stations.append((closing + u * self.lifting, (0.0, 0.0, height)))
         start = closing + self.lifting
         left = max(self.duration - start, 0.0) * self.shakes
         for phase in np.arange(1, np.ceil(left * SAMPLES) + 1) / SAMPLES:  # ramp over one period
             along = self.shake * np.sin(2.0 * np.pi * phase) * min(phase, 1.0)
-            stations.append((start + phase / self.shakes, (along, at, self.lift)))
+            stations.append((start + phase / self.shakes, (along, 0.0, self.lift)))
         return path(stations)
 
 
@@ -53,9 +52,9 @@ class MugGripParameters(GripParameters):
     duration: Time = 5.6
     lift: NotNegative[Length] = Field(0.05, description="height of the lift before the shake")
     mass: Positive[Mass] = Field(0.3, description="mass of the mug")
-    squeeze: Positive[Length] = Field(5e-4, lt=4e-3, description="squeeze of each jaw")
+    force: Positive[Force] = Field(20.0, description="grip force of the jaws")
     modulus: Positive[Pressure] = Field(1e6, description="modulus of the jaws and the floor")
-    closing: Positive[Time] = Field(0.2, description="time in which the jaws close")
+    closing: Positive[Time] = Field(0.2, description="time for the jaws to close before the lift")
 
 
 @scene(
@@ -70,10 +69,10 @@ def mug_grip(p: MugGripParameters) -> World:
     body = world.add_rigid(rigid(mug(RADIUS)), p.mass, name="mug")
     ground = world.add_rigid(floor(0.3, p.modulus, 0.01), 1.0, fixed=True)
     world.set_contact(body, ground, "pressure fields", p.dissipation)
-    pinch(
-        world, body, "jaw", JAW, p.modulus, RADIUS + APART,
-        lambda side: p.motion(side, p.closing, APART + p.squeeze), p.dissipation, height=0.045,
-    )  # fmt: skip
+    jaw, motion = box(*JAW, p.modulus), p.motion(p.closing)
+    for side, which in SIDES:
+        pose = np.eye(3), np.array([0.0, side * (RADIUS + APART + 0.5 * JAW[1]), 0.045])
+        press_jaw(world, body, jaw, f"{which} jaw", side, pose, p.force, p.dissipation, motion)
     world.add_probe("mug", body)
     return world
 
@@ -82,7 +81,7 @@ class SpoonParameters(GripParameters):
     duration: Time = 5.4
     lift: NotNegative[Length] = Field(0.03, description="height of the lift before the shake")
     mass: Positive[Mass] = Field(0.03, description="mass of the spoon")
-    squeeze: Positive[Length] = Field(4e-4, lt=4e-3, description="squeeze of each box")
+    force: Positive[Force] = Field(19.0, description="grip force of the boxes")
     modulus: Positive[Pressure] = Field(1e6, description="modulus of the boxes")
     grip: Positive[Length] = Field(0.07, description="distance of the boxes from the handle's end")
 
@@ -99,8 +98,7 @@ def spoon_between_boxes(p: SpoonParameters) -> World:
     body = world.add_rigid(
         rigid(spoon(handle=HANDLE)), p.mass, name="spoon", position=(-p.grip, 0.0, 0.0)
     )
-    reach = 0.5 * HANDLE[0] - p.squeeze
-    pinch(world, body, "box", JAW, p.modulus, reach, p.motion, p.dissipation)
+    pinch(world, body, "box", JAW, p.modulus, 0.5 * HANDLE[0], p.force, p.dissipation, p.motion())
     world.add_probe("spoon", body)
     return world
 
@@ -111,7 +109,7 @@ class ChopsticksParameters(GripParameters):
     mass: Positive[Mass] = Field(8e-3, description="mass of the ball")
     radius: Positive[Length] = Field(0.012, description="radius of the ball")
     modulus: Positive[Pressure] = Field(2e5, description="modulus of the ball")
-    squeeze: Positive[Length] = Field(1.5e-3, description="squeeze of each stick")
+    force: Positive[Force] = Field(0.6, description="grip force of the sticks")
     stick: Positive[Length] = Field(3e-3, description="radius of a stick")
     angle: Angle = Field(0.08, description="angle of each stick to the x axis")
 
@@ -130,12 +128,11 @@ def chopsticks(p: ChopsticksParameters) -> World:
     along = rotation_matrix(np.array([0.0, 1.0, 0.0]), 0.5 * np.pi)  # z to x
     for side, name in SIDES:
         slant = rotation_matrix(np.array([0.0, 0.0, 1.0]), -side * p.angle)
-        away = p.radius + p.stick - p.squeeze
-        at = slant @ [-0.065, side * away, 0.0]
-        held = world.add_rigid(
-            stick, 0.01, name=f"{name} stick", position=at, rotation=slant @ along
+        touching = slant @ along, slant @ [-0.065, side * (p.radius + p.stick), 0.0]
+        overlap = overlap_under(p.force, body, stick, touching, side, 0.4 * p.radius)
+        pose = touching[0], touching[1] - [0.0, side * overlap, 0.0]
+        press_jaw(
+            world, body, stick, f"{name} stick", side, pose, p.force, p.dissipation, p.motion()
         )
-        world.prescribe_motion(held, p.motion(side))
-        world.set_contact(body, held, "pressure fields", p.dissipation)
     world.add_probe("ball", body)
     return world

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from limpet.dynamics.motion import path
 from limpet.model.world import World
 from limpet.pressure_field.catalogue import rigid
 from limpet.rigid.rigid_body import mass_properties
 from limpet.scenes.pinch import pinch
 from limpet.scenes.registry import SceneParameters, scene
 from limpet.shapes.objects import pencil as pencil_shape
-from limpet.units import Length, Mass, NotNegative, Positive, Pressure, Time
+from limpet.units import Force, Length, Mass, NotNegative, Positive, Pressure, Time
 
 WIDTH = 7e-3  # [m] of the pencil
 PAD = 0.015, 0.01, 0.015  # [m] along the pencil, across it, and up
@@ -26,8 +25,8 @@ class PencilParameters(SceneParameters):
     pad: Positive[Pressure] = Field(7e5, description="modulus of the pads")
     friction: float = Field(0.5, ge=0.0, description="friction between pencil and pads")
     dissipation: NotNegative[Time] = Field(0.01, description="dissipation of the pads (F eq 3)")
-    tight: Positive[Length] = Field(2e-4, lt=4e-3, description="squeeze of each pad when tight")
-    loose: Positive[Length] = Field(3e-5, lt=4e-3, description="squeeze of each pad when loose")
+    tight: Positive[Force] = Field(1.7, description="grip force of the pads when tight")
+    loose: Positive[Force] = Field(0.25, description="grip force of the pads when loose")
     loosened: Positive[Time] = Field(0.2, description="time at which the pads loosen")
     tightened: Positive[Time] = Field(0.4, description="time at which they tighten")
 
@@ -39,7 +38,7 @@ class PencilParameters(SceneParameters):
     expect="held level; loosened it turns about the pinch without falling; tightened it stops",
 )
 def pencil(p: PencilParameters) -> World:
-    """Two pads pinch a pencil off its centre of mass, so that its weight rotates it.
+    """Two pads pinch a pencil with a force, off its centre of mass, so that its weight rotates it.
 
     The friction torque over the patches holds it. Loosened pads let it rotate but still carry it;
     tightened pads stop it.
@@ -48,14 +47,10 @@ def pencil(p: PencilParameters) -> World:
     shape = rigid(pencil_shape(width=WIDTH))
     (middle, _, _), _ = mass_properties(shape.points, shape.triangles, 1.0)
     body = world.add_rigid(shape, p.mass, name="pencil", position=(p.off_centre - middle, 0.0, 0.0))
-    away = p.tight - p.loose
-    stations = [
-        (0.0, 0.0), (p.loosened, 0.0), (p.loosened + CHANGE, away),
-        (p.tightened, away), (p.tightened + CHANGE, 0.0),
+    force = [
+        (0.0, p.tight), (p.loosened, p.tight), (p.loosened + CHANGE, p.loose),
+        (p.tightened, p.loose), (p.tightened + CHANGE, p.tight),
     ]  # fmt: skip
-    pinch(
-        world, body, "pad", PAD, p.pad, 0.5 * WIDTH - p.tight,
-        lambda side: path(stations, direction=(0.0, side, 0.0)), p.dissipation,
-    )  # fmt: skip
+    pinch(world, body, "pad", PAD, p.pad, 0.5 * WIDTH, force, p.dissipation)
     world.add_probe("pencil", body)
     return world

@@ -95,20 +95,36 @@ def add_rope(
     thickness: float = THICKNESS,
 ) -> RopeBodies:  # fmt: skip
     """Add a strip over the wheel with weights at its ends; the wheel is anchored at two points."""
+    cord = add_cord(model, rope_mass, length, radius, segments, width, thickness)
+    turning = RigidBody("wheel", wheel_shape(radius, 2.0 * width), wheel_mass)
+    model.add_rigid(turning, round_bar(radius, 2.0 * width))
+    model.anchor(turning, np.array([[0.0, -width, 0.0], [0.0, width, 0.0]]))
+    return RopeBodies(cord, turning, *hang_weights(model, cord, heavy, light))
+
+
+def add_cord(
+    model: ParticleModel, mass: float, length: float, radius: float, segments: int = SEGMENTS,
+    width: float = 0.02, thickness: float = THICKNESS,
+) -> MassSpring:  # fmt: skip
+    """Add a strip that lies over a wheel of this radius about the origin."""
     mesh = strip(length, width, segments)
-    cord = MassSpring("rope", mesh, rope_mass, stiffness=1e-3)
+    cord = MassSpring("rope", mesh, mass, stiffness=1e-3)
     cord.x = over_the_wheel(mesh, radius + thickness)
     model.add(cord, thickness)
     model.add_inextensible_edges(cord, np.concatenate([mesh.edges, _other_diagonals(mesh)]))
     model.add_bending(cord, stiffness=1e-5, damping=1e-6)
-    turning = RigidBody("wheel", wheel_shape(radius, 2.0 * width), wheel_mass)
-    model.add_rigid(turning, round_bar(radius, 2.0 * width))
-    model.anchor(turning, np.array([[0.0, -width, 0.0], [0.0, width, 0.0]]))
-    weights = [
-        _weight(model, cord, name, mass, mesh.regions[end])
-        for name, mass, end in (("heavy", heavy, "east"), ("light", light, "west"))
-    ]
-    return RopeBodies(cord, turning, *weights)
+    return cord
+
+
+def hang_weights(
+    model: ParticleModel, cord: MassSpring, heavy: float, light: float
+) -> tuple[RigidBody, RigidBody]:
+    """Add weights [kg] at the two ends of a cord."""
+    regions = cord.mesh.regions
+    return (
+        _weight(model, cord, "heavy", heavy, regions["east"]),
+        _weight(model, cord, "light", light, regions["west"]),
+    )
 
 
 def over_the_wheel(mesh: ParticleMesh, radius: float) -> Array:

@@ -10,6 +10,8 @@ from limpet.geometry.shape import RigidShape
 from limpet.geometry.union import arrays
 
 DEPTH = 0.6  # of the pitch, from crest to root, as in metric threads
+FINEST = 0.02  # least pitch over diameter: a nut of three pitches is a sheet below it
+MOST_SIDES = 240
 PER_PITCH = 8  # rows of facets per pitch
 
 
@@ -81,5 +83,10 @@ def _check(name: str, diameter: float, pitch: float, length: float, sides: int) 
             f"{name} pitch = {pitch:g} m: expected below {0.4 * diameter / DEPTH:.3g} m, or the "
             "thread leaves no core"
         )
-    if sides < 8:
-        raise LimpetError(f"{name} sides = {sides}: expected 8 or more")
+    if pitch < FINEST * diameter:
+        raise LimpetError(
+            f"{name} pitch = {pitch:g} m: expected at least {FINEST * diameter:.3g} m, "
+            f"{FINEST:g} of the diameter; finer threads have too many facets"
+        )
+    if not 8 <= sides <= MOST_SIDES:
+        raise LimpetError(f"{name} sides = {sides}: expected 8 to {MOST_SIDES}")

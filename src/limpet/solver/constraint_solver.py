@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.clock import Clock
-from limpet.dynamics.body import Body
+from limpet.dynamics.body import COUPLED, Body
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap, StepContext
 from limpet.dynamics.warm_start import SolverMemory
 from limpet.errors import DivergedError, LimpetError
@@ -28,7 +28,6 @@ from limpet.solver.problem import FactoredDelassus, Problem
 Array = np.ndarray
 
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
-COUPLED = 1e-4  # [m/s] by which a staggered body may yet change its velocities
 MAX_RETRIES = 4  # solves with more rows when some were missed
 IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that moves
 
@@ -147,8 +146,9 @@ class ConstraintSolver:
                 eliminated = eliminate(reduced, u, solved)
             except np.linalg.LinAlgError:
                 raise LimpetError(
-                    f"{now.label}: joints are redundant: two of them hold the same point or axis, "
-                    "or bodies that cannot move; remove one"
+                    f"{now.label}: joints are redundant: two of them, or a joint and the guide of "
+                    "an actuator, hold the same point or axis, or bodies that cannot move; remove "
+                    "one"
                 ) from None
             reduced, u = eliminated.compliance, eliminated.free
         regular = np.repeat(REGULARISED[layout.kind], np.diff(layout.start))  # (s,) bool

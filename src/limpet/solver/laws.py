@@ -13,8 +13,8 @@ from numba import njit
 from limpet.cavity.gas import law as gas
 from limpet.cavity.gas import regulated
 from limpet.contact import law as contact
-from limpet.particles import held, limited
-from limpet.rigid import bilateral
+from limpet.particles import held
+from limpet.rigid import bilateral, limited
 
 Array = np.ndarray
 

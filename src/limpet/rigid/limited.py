@@ -1,6 +1,7 @@
 """A row whose multiplier has bounds: u = 0 as far as lambda- <= lambda <= lambda+ allows (C eq 14).
 
-Inextensibility, bending and single directions of an anchor are rows of this law.
+A drive with a force limit is a row of this law, and so are inextensibility, bending and single
+directions of an anchor of particles.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ def row_map(
 ) -> tuple[float, float, float]:
     """phi = lambda - clamp(lambda - r u), d phi/d lambda, d phi/d u."""
     new = lam - r * u
-    if new < lower:
+    if new <= lower:  # also where both bounds are the same: then u does not enter
         return lam - lower, 1.0, 0.0
-    if new > upper:
+    if new >= upper:
         return lam - upper, 1.0, 0.0
     return r * u, 0.0, r
 
