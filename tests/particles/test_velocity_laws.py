@@ -11,13 +11,14 @@ from limpet.contact.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contact
 from limpet.contact.primitive_pairs import Kinematics
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_matrix
-from limpet.particles import held, limited
+from limpet.particles import held
 from limpet.particles.anchors import anchor_pairs, anchors_at
-from limpet.particles.bending import BendingModel, bending_and_gradient, rest_sizes, wrap_angle
+from limpet.particles.bending import BendingModel, Bends, bending_angles, rest_sizes, wrap_angle
 from limpet.particles.distances import Distances, ForceSide, bounds, length_rate
 from limpet.particles.point_pairs import CollisionSurfaces, contact_pairs, pair_compliance
-from limpet.particles.rows import distance_rows
+from limpet.particles.rows import bend_rows, bending_gradient, distance_rows
 from limpet.particles.sweep_points import Velocities, relative_velocities
+from limpet.rigid import limited
 
 seeds = st.integers(0, 10**6)
 
@@ -50,19 +51,23 @@ def test_distance(seed):
     assert rows.bias[0] == pytest.approx(10.0 * (np.linalg.norm(x[1] - x[0]) - 0.7))
 
 
+def fold_and_gradient(x, model, size=1.0):
+    one = np.array([int(model)], np.int8), np.array([size])
+    value, gradient = bending_angles(x, np.arange(4, dtype=np.int32)[None], *one)
+    return value[0], gradient[0]
+
+
 @given(seeds, st.sampled_from(list(BendingModel)))
 @settings(max_examples=60, deadline=None)
 def test_fold(seed, fold):
     rng = np.random.default_rng(seed)
     x = np.array([[0, 0, 0], [1, 0, 0], [0.4, 0.8, 0], [0.6, -0.9, 0.0]])
     x = x + 0.3 * rng.normal(size=(4, 3))
-    nodes, g = np.arange(4), np.empty((4, 3))
-    size = float(rest_sizes(x, nodes[None])[0])
-    value = bending_and_gradient(x, nodes, int(fold), size, g)
-    scratch = np.empty((4, 3))
+    size = float(rest_sizes(x, np.arange(4)[None])[0])
+    value, g = fold_and_gradient(x, fold, size)
 
     def off(y):
-        change = bending_and_gradient(y, nodes, int(fold), size, scratch) - value
+        change = fold_and_gradient(y, fold, size)[0] - value
         return wrap_angle(change) if fold == BendingModel.ANGLE else change
 
     scale = max(1.0, np.abs(g).max())
@@ -73,15 +78,25 @@ def test_fold(seed, fold):
 
 def test_a_flat_fold_is_felt_by_the_angle_alone():
     x = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.8, 0], [0.5, -0.8, 0.0]])
-    g = np.empty((4, 3))
-    assert bending_and_gradient(x, np.arange(4), int(BendingModel.ANGLE), 1.0, g) == 0.0
+    value, g = fold_and_gradient(x, BendingModel.ANGLE)
+    assert value == 0.0
     assert abs(g[2, 2]) == pytest.approx(1.0 / 0.8)
-    bending_and_gradient(x, np.arange(4), int(BendingModel.DOT), 1.0, g)
-    assert g[2, 2] == 0.0
+    assert fold_and_gradient(x, BendingModel.DOT)[1][2, 2] == 0.0
     x[2, 2] = 0.8 * np.tan(0.5)  # the left side goes up
-    assert bending_and_gradient(x, np.arange(4), int(BendingModel.ANGLE), 1.0, g) == pytest.approx(
-        -0.5
-    )
+    assert fold_and_gradient(x, BendingModel.ANGLE)[0] == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize("model", list(BendingModel))
+def test_rows_of_folds_have_the_gradient_by_all_four_nodes(model):
+    rng = np.random.default_rng(3)
+    x, w = rng.normal(size=(4, 3)), rng.uniform(0.5, 2.0, 4)
+    nodes, one = np.arange(4, dtype=np.int32)[None], np.ones(1)
+    kind, rigid = np.array([int(model)], np.int8), np.full(1, np.inf)
+    rows = bend_rows(x, Bends(nodes, kind, one, one, -rigid, rigid, rigid, one), w, 0.01, 0.1)
+    g = fold_and_gradient(x, model)[1]
+    np.testing.assert_allclose(bending_gradient(rows.tip, 0), g, rtol=1e-12)
+    assert rows.r[0] == pytest.approx(1.0 / (w @ (g**2).sum(axis=1)))
+    assert rows.reach[0] == pytest.approx((w * np.abs(g).sum(axis=1)).max())
 
 
 def vertex_on_face(rng):

@@ -43,11 +43,21 @@ class CollisionBody:
     shape: Primitive | None  # used instead of the triangles
     thickness: float  # [m] of a sheet, all round its triangles
     self_collision: bool  # of a sheet with itself
+    keeps_shape: bool = False  # its flat faces stay flat
+    touches: frozenset[str] | None = None  # names of the bodies that it may touch; None: all
 
     @property
     def radius(self) -> float:
         """[m] of a ball, which is a point with that radius; else 0."""
         return float(self.shape.size[0]) if self.shape and self.shape.kind == BALL else 0.0
+
+    def may_touch(self, other: CollisionBody) -> bool:
+        """Whether the two can meet, and an impulse between them moves anything."""
+        allowed = (
+            one.touches is None or two.name in one.touches
+            for one, two in ((self, other), (other, self))
+        )
+        return (self.movable or other.movable) and all(allowed)
 
     @property
     def rank(self) -> int:
@@ -117,7 +127,7 @@ class CollisionPipeline:
             if not body.closed and body.self_collision:
                 pairs.append((i, i))
             for j, other in enumerate(bodies[:i]):
-                if not (body.movable or other.movable):
+                if not body.may_touch(other):
                     continue
                 # the side made of nodes comes first, then one with vertices
                 one, two = (i, j) if body.rank < other.rank else (j, i)
@@ -146,6 +156,8 @@ class CollisionPipeline:
     def overlaps(self, at: Kinematics) -> Array:
         """(p,) [m] how deep each of the pairs in `surfaces` overlaps now."""
         out = np.zeros(len(self.surfaces))
+        if not self.surfaces:
+            return out
         close = set(_may_meet(at, self.surfaces, 0.0, 0.0))
         if not close:
             return out
@@ -251,7 +263,7 @@ def _primitive_pairs(
 
 
 def _collider(body: CollisionBody, x: Array) -> Collider:
-    return collider(surface_topology(body.triangles, len(x)), x, body.rigid >= 0)
+    return collider(surface_topology(body.triangles, len(x)), x, body.keeps_shape)
 
 
 def _may_meet(

@@ -9,9 +9,11 @@ import numpy as np
 
 from limpet.contact.friction import FrictionTable
 from limpet.errors import LimpetError, suggest
-from limpet.model.specs import RigidSpec, Spec
-from limpet.pressure_field.field_contacts import FieldPair
-from limpet.pressure_field.surface import is_compliant
+from limpet.model.specs import RigidSpec, SoftSpec, Spec
+from limpet.pressure_field.field_contacts import ORIGIN, FieldPair
+from limpet.pressure_field.fields import is_compliant
+from limpet.pressure_field.soft_field import SoftField
+from limpet.pressure_field.surface import Pose
 
 
 class ContactModel(StrEnum):
@@ -47,10 +49,10 @@ class ContactTable:
             raise LimpetError(f"contact model = '{model}'{suggest(model, ContactModel)}")
         if model == ContactModel.FIELDS:
             for spec in (one, other):
-                if not isinstance(spec, RigidSpec) or spec.field is None:
+                if getattr(spec, "field", None) is None:
                     raise LimpetError(
                         f"contact of '{one.name}' and '{other.name}': '{spec.name}' has no "
-                        "pressure field; make it with limpet.fields"
+                        f"pressure field; {_remedy(spec)}"
                     )
         if not 0.0 <= dissipation < np.inf:
             raise LimpetError(f"dissipation = {dissipation:g} s: expected 0 or more")
@@ -60,16 +62,14 @@ class ContactTable:
         """Whether two bodies meet with the points of their surfaces."""
         return self.may_touch(one, other) and self.by_fields(one, other) is None
 
-    def by_fields(self, one: str, other: str) -> tuple[RigidSpec, RigidSpec] | None:
+    def by_fields(self, one: str, other: str) -> tuple[Spec, Spec] | None:
         """The two, if they meet with their pressure fields."""
         a, b = self._specs[one], self._specs[other]
-        if not (isinstance(a, RigidSpec) and isinstance(b, RigidSpec)):
-            return None
         if a.field is None or b.field is None or not self.may_touch(one, other):
             return None
         model, _ = self._model.get(frozenset((one, other)), (None, 0.0))
         if model is None:
-            compliant = is_compliant(a.field) or is_compliant(b.field)
+            compliant = any(isinstance(f, SoftField) or is_compliant(f) for f in (a.field, b.field))
             model = ContactModel.FIELDS if compliant else ContactModel.POINTS
         return (a, b) if model is ContactModel.FIELDS else None
 
@@ -85,7 +85,21 @@ class ContactTable:
                     pairs.append(
                         FieldPair(
                             i, j, a.field, b.field, dissipation, (one, names[j]),
-                            a.field_pose, b.field_pose,
+                            _pose(a), _pose(b),
                         )
                     )  # fmt: skip
         return pairs
+
+
+def _remedy(spec: object) -> str:
+    """How a body gets a pressure field."""
+    if isinstance(spec, RigidSpec):
+        return "make it with limpet.fields"
+    if isinstance(spec, SoftSpec):
+        return "add it with field=limpet.fields.layer(...)"
+    return "particle bodies cannot have one; use add_soft or add_rigid"
+
+
+def _pose(spec: Spec) -> Pose:
+    """Of the frame of its field at the beginning; that of a soft body is the world's."""
+    return spec.field_pose if isinstance(spec, RigidSpec) else ORIGIN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,13 +24,18 @@ from limpet.fem.attachments import AttachedBodies, Attachment
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.surface import Surface, with_points
 from limpet.meshing.check import check_apart, check_surface, has_hollow
+from limpet.model.draping import draped_hosts, proxy_of, with_sheets
 from limpet.model.settings import Settings
 from limpet.model.specs import AnchorPoints, SoftSpec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
 from limpet.particles.system import ParticleSystem
+from limpet.pressure_field.condensed_soft import CondensedSoft
 from limpet.pressure_field.field_bodies import FieldBodies
 from limpet.pressure_field.field_contacts import FieldPair
+from limpet.pressure_field.soft_field import SoftField
+from limpet.pressure_field.soft_members import SoftMember
+from limpet.rigid.actuators import ActuatedBody, DriveSet, GuideSet
 from limpet.rigid.joints import Joints, JointSet
 from limpet.rigid.rigid_body import RigidBody
 from limpet.solver.constraint_solver import ConstraintSolver
@@ -62,8 +67,9 @@ class SimulationModel:
 
 def build(world: World, h: float, settings: Settings, clock: Clock) -> SimulationModel:
     """Raises LimpetError where the world cannot be simulated."""
-    particles = _particles(world, h, clock)
     own, surfaces, joints, attachments = _implicit_bodies(world)
+    draped = draped_hosts(world)
+    particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]
     if not members:
         raise LimpetError("the world is empty: add a body first")
@@ -78,7 +84,9 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     fields = None
     if field_pairs := world.contact_table.field_pairs(list(world.specs)):
         fields, bodies, body_of = _with_fields(own, bodies, body_of, field_pairs, friction)
-    if particles:
+    if particles and draped:
+        bodies, body_of = with_sheets(bodies, body_of, particles, [names.index(n) for n in draped])
+    elif particles:
         body_of += [len(bodies)] * len(particles.members)
         bodies.append(particles)
     sizes = np.array([m.n_points for m in members])
@@ -106,6 +114,8 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     if contacts is not None:
         cavities = _cavity_set(world, settings, members, points, joined, colliders, contacts)
         sets.append(cavities)
+    if actuated := _actuated(world, own, points):
+        sets += [DriveSet(actuated), GuideSet(actuated)]
     if len(joints):
         sets.append(JointSet(joints))
     solver = ConstraintSolver(
@@ -136,15 +146,17 @@ def _implicit_bodies(
         if isinstance(spec, SoftSpec):
             nodes = spec.shape.region(region.name) if region and region.name else None
             anchors.check_apart(spec.name, nodes)
-            surface = with_points(surface, anchors.count(spec.name))
+            carrying = None if spec.field is None else spec.field.nodes
+            marked = 0 if carrying is None else len(carrying)
+            surface = with_points(surface, anchors.count(spec.name) + marked)
             bodies.append(
                 SoftBody(
                     spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
-                    anchors.nodes(spec.name), surface,
+                    anchors.nodes(spec.name), surface, carrying,
                 )
             )  # fmt: skip
         else:
-            framed = spec.field is not None
+            framed = spec.field is not None or spec.name in world.actuators
             surface = with_points(surface, anchors.count(spec.name) + 4 * framed)
             bodies.append(
                 RigidBody(
@@ -158,11 +170,31 @@ def _implicit_bodies(
     return bodies, surfaces, *anchors.place([b.name for b in bodies], surfaces)
 
 
-def _particles(world: World, h: float, clock: Clock) -> CoupledParticles | None:
+def _actuated(
+    world: World, own: Sequence[SoftBody | RigidBody], points: PointMap
+) -> list[ActuatedBody]:
+    bodies = []
+    for name, actuator in world.actuators.items():
+        i = points.names.index(name)
+        body = own[i]
+        assert isinstance(body, RigidBody)
+        markers = points.first[i] + body.frame + np.arange(4)
+        bodies.append(ActuatedBody(name, actuator, markers, body.extent, body.rest_centre))
+    return bodies
+
+
+def _particles(
+    world: World, h: float, clock: Clock, own: Sequence[SoftBody | RigidBody],
+    draped: Mapping[str, Sequence[str]],
+) -> CoupledParticles | None:  # fmt: skip
     if not world.particles.bodies:
         return None
-    system = ParticleSystem.of(world.particles, h, world.gravity)
-    return CoupledParticles(system, clock, alone=not world.specs)
+    model = world.particles.copy()
+    for body in own:
+        if body.name in draped:
+            model.add_proxy(proxy_of(body), draped[body.name])
+    system = ParticleSystem(model, h, world.gravity)
+    return CoupledParticles(system, clock, alone=not world.specs or len(draped) > 0)
 
 
 def _attached(
@@ -198,14 +230,26 @@ def _with_fields(
     pairs: Sequence[FieldPair], friction: Array,
 ) -> tuple[FieldBodies, list[Body], list[int]]:  # fmt: skip
     """All bodies that touch by pressure fields as one, the bodies then, and each member's body."""
-    framed = {i: m for i, m in enumerate(own) if isinstance(m, RigidBody)}
-    used = {i: framed[i] for p in pairs for i in (p.a, p.b)}
+    used = {i: f for p in pairs for i, f in ((p.a, p.field_a), (p.b, p.field_b))}
+    framed = {i: m for i, m in enumerate(own) if i in used and isinstance(m, RigidBody)}
+    soft = {}
+    for i, f in used.items():
+        member = own[i]
+        if isinstance(member, SoftBody) and isinstance(f, SoftField):
+            soft[i] = SoftMember(member, f)
     inside = sorted({body_of[i] for i in used})
     numbers = [i for k in inside for i, body in enumerate(body_of) if body == k]
-    parts = [bodies[k] for k in inside]
-    condensed: list[CondensedBody] = [b for b in parts if isinstance(b, RigidBody | AttachedBodies)]
+    pressed = {body_of[i] for i in soft}
+    condensed: list[CondensedBody] = []
+    for k in inside:
+        body = bodies[k]
+        assert isinstance(body, RigidBody | SoftBody | AttachedBodies)
+        if isinstance(body, RigidBody) or (isinstance(body, AttachedBodies) and k not in pressed):
+            condensed.append(body)
+        else:
+            condensed.append(CondensedSoft(body))
     rough = [replace(p, friction=float(friction[p.a, p.b])) for p in pairs]
-    fields = FieldBodies(condensed, numbers, used, rough)
+    fields = FieldBodies(condensed, numbers, framed, soft, rough)
     kept = [k for k in range(len(bodies)) if k not in inside]
     number = {k: i for i, k in enumerate(kept)}
     joined = [number.get(k, len(kept)) for k in body_of]
@@ -234,9 +278,13 @@ def _may_touch(
     if not world.particles.collides(name):
         return False
     if len(particles.surfaces[name].edges) == 0:
+        return False  # sheets touch by proxies
+    if particles.system.proxies:
+        other = particles.system.proxies[0].name
         raise LimpetError(
-            f"'{name}' is an open sheet, and '{members[host].name}' is solved with the cups, which "
-            "touch closed surfaces only: close it to a bag, or use World.exclude_contact"
+            f"'{name}' may touch '{members[host].name}', and a sheet '{other}': in one world "
+            "either sheets or closed bodies of World.particles can touch bodies of the world "
+            "itself; use World.exclude_contact"
         )
     return True
 
@@ -255,7 +303,7 @@ def _cavity_set(
     exchanges = [world.air_exchanges.get(m.name) for m in members]
     return CavitySet(
         search, contacts, network, exchanges, AirExchange(leak=world.leak),
-        partial(_elastic, world, members),
+        partial(_elastic, world, members), points.names,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape
 from limpet.geometry.surface import Surface
 from limpet.pressure_field.fields import FieldGeometry as Field
+from limpet.pressure_field.soft_field import SoftField
 from limpet.pressure_field.surface import Pose
 from limpet.rigid.joints import Joints
 
@@ -44,6 +45,7 @@ class SoftSpec:
     mass: float  # [kg]
     fem: Fem
     collides: bool = True
+    field: SoftField | None = None  # pressure field, bound to the nodes
 
     def surface(self) -> tuple[Array, Array]:
         """Points (n, 3) [m] and triangles (m, 3) of its collision surface."""

@@ -27,6 +27,8 @@ from limpet.model.specs import (
 from limpet.particles.body import ParticleBody
 from limpet.particles.model import ParticleModel
 from limpet.pressure_field.catalogue import FieldShape
+from limpet.pressure_field.soft_field import FieldLayer, soft_field
+from limpet.rigid.actuators import Actuator, actuator
 from limpet.rigid.rigid_body import RigidBody
 
 Vector = Sequence[float] | Array
@@ -53,6 +55,7 @@ class World:
         self.leak = leak  # n_leak into every sealed cavity (P eq 15)
         self.specs: dict[str, Spec] = {}
         self.motions: dict[str, tuple[Region, Motion]] = {}  # by body
+        self.actuators: dict[str, Actuator] = {}  # by body
         self.air_exchanges: dict[str, AirExchange] = {}  # by body
         self.connections: dict[str, Connection] = {}  # by body
         self.probes: dict[str, Region] = {}
@@ -63,20 +66,22 @@ class World:
     def add_soft(
         self, shape: SoftShape, material: Material, mass: float, *, name: str | None = None,
         position: Vector = (0.0, 0.0, 0.0), rotation: Array | None = None, fem: Fem | None = None,
-        collides: bool = True,
+        collides: bool = True, field: FieldLayer | None = None,
     ) -> SoftSpec:  # fmt: skip
         """A soft body; `mass` [kg] is spread evenly over its volume.
 
         It is turned by `rotation` (3, 3) about the origin of its shape, then put at `position`
         (3,) [m]. `name`: that of the shape if not given, with a number if that is taken. `fem`
         names an element and how it is used; by default mesh and material choose it. Without
-        `collides` it touches nothing.
+        `collides` it touches nothing. `field`: a pressure field under its surface
+        (`limpet.fields.layer`), by which it touches other bodies that have one, see `set_contact`.
         """
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
         require_positive(f"mass of '{name}'", mass, " kg")
         placed = replace(shape, points=_place(shape.points, position, rotation))
-        spec = SoftSpec(name, placed, material, mass, fem or Fem(), collides)
+        bound = None if field is None else soft_field(placed, field, name)
+        spec = SoftSpec(name, placed, material, mass, fem or Fem(), collides, bound)
         self.specs[name] = spec
         return spec
 
@@ -126,26 +131,53 @@ class World:
             raise LimpetError(
                 f"prescribe_motion on '{region.body}': the target is of another world"
             )
+        self._check_motion("prescribe_motion", spec, motion)
+        self.motions[region.body] = (region, motion)
+
+    def _check_motion(self, what: str, spec: Spec, motion: Motion) -> None:
+        """It is the only one of the body, and begins where the body stands."""
         if isinstance(spec, RigidSpec) and spec.fixed:
+            raise LimpetError(f"{what} on '{spec.name}': it is fixed; add it without fixed=True")
+        if spec.name in self.motions:
             raise LimpetError(
-                f"prescribe_motion on '{region.body}': it is fixed; add it without fixed=True"
+                f"'{spec.name}' has a prescribed motion already: join the two motions"
             )
-        if region.body in self.motions:
-            raise LimpetError(
-                f"'{region.body}' has a prescribed motion already: join the two motions"
-            )
+        if spec.name in self.actuators:
+            raise LimpetError(f"'{spec.name}' has an actuator already: give that the motion")
         points = spec.shape.points
         away = float(np.abs(motion.place(points, 0.0) - points).max())
         if away > 1e-9:
             raise LimpetError(
-                f"prescribe_motion on '{region.body}': the motion starts {away:g} m away from "
+                f"{what} on '{spec.name}': the motion starts {away:g} m away from "
                 "where the body stands; begin the path with (0, 0)"
             )
-        self.motions[region.body] = (region, motion)
 
     def fix(self, target: Region | RigidSpec) -> None:
         """Keep a region of a soft body, or a rigid body, where it is."""
         self.prescribe_motion(target, HOLD)
+
+    def actuate(
+        self, body: RigidSpec, axis: Vector, *, motion: Motion = HOLD, stiffness: float = 0.0,
+        damping: float = 0.0, force: float | Sequence[tuple[float, float]] = 0.0,
+        max_force: float | None = None,
+    ) -> None:  # fmt: skip
+        """Drive a rigid body along `axis` (3,) by a force; in all else it follows `motion`.
+
+        The axis turns with the motion. Along it, a spring of `stiffness` [N/m] and a damper
+        [N s/m] pull the body to where the motion would have it, and `force` [N] pushes: a number,
+        or (time [s], force [N]) pairs with straight lines in between. All together exert at most
+        `max_force` [N] in either direction. Without a spring the body is driven by force alone.
+        Gravity acts on the body. `Simulation.set_drive_force` changes the force of a run;
+        StepReport.reactions has what drive and guide exert on the body.
+        """
+        if not isinstance(body, RigidSpec) or not isinstance(motion, Motion):
+            raise LimpetError("actuate: expected a rigid body of this world, and a motion")
+        if self.specs.get(body.name) is not body:
+            raise LimpetError(f"actuate '{body.name}': it is not a body of this world")
+        self._check_motion("actuate", body, motion)
+        self.actuators[body.name] = actuator(
+            body.name, axis, motion, stiffness, damping, force, max_force
+        )
 
     def attach(self, region: Region, rigid: RigidSpec) -> None:
         """Fix a region of a soft body to a rigid one: its nodes keep their place on it.
@@ -297,6 +329,12 @@ class World:
         regions = self.probes.values()
         bodies = dict.fromkeys(region.body for region in regions if region.name is not None)
         return places + [f"{body.replace(' ', '_')}_volume" for body in bodies]
+
+    def held_bodies(self) -> list[str]:
+        """The soft bodies that a prescribed motion or an attachment holds."""
+        attached = {joint.one for joint in self.joints if joint.nodes is not None}
+        soft = [name for name, spec in self.specs.items() if isinstance(spec, SoftSpec)]
+        return [name for name in soft if name in self.motions or name in attached]
 
     def _new_name(self, name: str | None, kind: str) -> str:
         if name is None:

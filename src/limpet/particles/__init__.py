@@ -16,7 +16,7 @@ from limpet.contact.primitives import ball, block, half_space, round_bar
 from limpet.particles.bending import BendingModel
 from limpet.particles.distances import ForceSide
 from limpet.particles.explicit_fem import ExplicitFem
-from limpet.particles.mass_spring import MassSpring
+from limpet.particles.mass_spring import MassSpring, film_stiffness, spring_stiffness
 from limpet.particles.meshes import (
     cloth,
     cylinder,
@@ -28,6 +28,7 @@ from limpet.particles.meshes import (
 )
 from limpet.particles.model import ParticleModel
 from limpet.particles.pbd import PositionBased
+from limpet.particles.point_masses import PointMasses
 from limpet.particles.settings import ParticleSolverSettings
 from limpet.particles.shape_matching import ShapeMatching
 from limpet.particles.system import ParticleSystem
@@ -35,7 +36,7 @@ from limpet.rigid.rigid_body import RigidBody
 
 __all__ = [
     "BendingModel", "ExplicitFem", "ForceSide", "MassSpring", "ParticleModel",
-    "ParticleSolverSettings", "ParticleSystem", "PositionBased", "RigidBody", "ShapeMatching",
-    "ball", "block", "cloth", "cylinder", "gel_block", "grid_edges", "half_space", "rope",
-    "round_bar", "sheet_mesh", "solid_mesh",
+    "ParticleSolverSettings", "ParticleSystem", "PointMasses", "PositionBased", "RigidBody",
+    "ShapeMatching", "ball", "block", "cloth", "cylinder", "film_stiffness", "gel_block",
+    "grid_edges", "half_space", "rope", "round_bar", "sheet_mesh", "solid_mesh", "spring_stiffness",
 ]  # fmt: skip

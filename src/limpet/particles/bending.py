@@ -42,42 +42,48 @@ class Bends(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def bending_and_gradient(x: Array, nodes: Array, model: int, size: float, g: Array) -> float:
-    """The value, and its gradient g (4, 3) by the nodes i, j, L, R."""
+def bending_and_tips(x: Array, nodes: Array, model: int, size: float, tip: Array) -> float:
+    """The value, and its gradients by the tips L and R in tip (8,): 3 and 3, then two levers s.
+
+    The edge takes the rest: i has -(1 - s) of each, j -s of each.
+    """
     xi, xj, xl, xr = point(x, nodes[0]), point(x, nodes[1]), point(x, nodes[2]), point(x, nodes[3])
     if model == BendingModel.DOT.value:
         middle = scale(0.5, add(xi, xj))
         a, b = sub(xl, middle), sub(xr, middle)
         s = 1.0 / size
         for d in range(3):
-            g[0, d] = g[1, d] = -0.5 * s * (a[d] + b[d])
-            g[2, d], g[3, d] = s * b[d], s * a[d]
+            tip[d], tip[3 + d] = s * b[d], s * a[d]
+        tip[6] = tip[7] = 0.5
         return s * dot(a, b)
-    e = sub(xj, xi)
-    left, right = cross(e, sub(xl, xi)), cross(sub(xr, xi), e)  # normals of the two sides
+    e, to_l, to_r = sub(xj, xi), sub(xl, xi), sub(xr, xi)
+    left, right = cross(e, to_l), cross(to_r, e)  # normals of the two sides
     ee, ll, rr = dot(e, e), dot(left, left), dot(right, right)
     if ee == 0.0 or ll == 0.0 or rr == 0.0:  # a triangle without area has no side
-        g[:] = 0.0
+        tip[:] = 0.0
         return 0.0
-    length = np.sqrt(ee)
-    angle = np.arctan2(dot(cross(left, right), e) / length, dot(left, right))
-    # d angle = -|e| (n.dx)/|n|^2 at the tips; the edge takes the rest, by lever
-    p, q = -length / ll, -length / rr
-    sl, sr = dot(sub(xl, xi), e) / ee, dot(sub(xr, xi), e) / ee
+    inverse = 1.0 / np.sqrt(ee)
+    length = ee * inverse
+    angle = np.arctan2(dot(cross(left, right), e) * inverse, dot(left, right))
+    p, q = -length / ll, -length / rr  # d angle = -|e| (n.dx)/|n|^2 at the tips
     for d in range(3):
-        g[2, d], g[3, d] = p * left[d], q * right[d]
-        g[0, d] = -(1.0 - sl) * g[2, d] - (1.0 - sr) * g[3, d]
-        g[1, d] = -sl * g[2, d] - sr * g[3, d]
+        tip[d], tip[3 + d] = p * left[d], q * right[d]
+    tip[6], tip[7] = dot(to_l, e) * inverse * inverse, dot(to_r, e) * inverse * inverse
     return angle
 
 
 @njit(cache=True, error_model="numpy")
 def bending_angles(x: Array, nodes: Array, model: Array, size: Array) -> tuple[Array, Array]:
-    """Values (k,) and gradients (k, 4, 3) of all."""
+    """Values (k,) and gradients (k, 4, 3) by the nodes i, j, L, R of all."""
     k = len(nodes)
-    value, gradient = np.empty(k), np.empty((k, 4, 3))
+    value, gradient, tip = np.empty(k), np.empty((k, 4, 3)), np.empty(8)
     for c in range(k):
-        value[c] = bending_and_gradient(x, nodes[c], model[c], size[c], gradient[c])
+        value[c] = bending_and_tips(x, nodes[c], model[c], size[c], tip)
+        for d in range(3):
+            left, right = tip[d], tip[3 + d]
+            gradient[c, 0, d] = -(1.0 - tip[6]) * left - (1.0 - tip[7]) * right
+            gradient[c, 1, d] = -tip[6] * left - tip[7] * right
+            gradient[c, 2, d], gradient[c, 3, d] = left, right
     return value, gradient
 
 

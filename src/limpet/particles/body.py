@@ -84,6 +84,7 @@ class ParticleBody(Body):
     movable = deformable = True
     stable_step = np.inf  # [s] the longest at which the model is stable; models by goals always are
     mobility: Array  # (n,) [1/kg] velocity per impulse in the last step; 0 where driven
+    proxy = False  # it stands for a body of another solver
     drag: float  # share of a velocity that the last step's drag leaves: C's 1 - gamma (eq 2)
 
     def __init__(
@@ -120,6 +121,11 @@ class ParticleBody(Body):
     @abstractmethod
     def _internal_velocities(self, h: float, v: Array) -> Array:
         """The velocities (n, 3) after a step of the body's own forces, from those without them."""
+
+    @property
+    def is_sheet(self) -> bool:
+        """Whether it encloses no volume of cells: cloth, rope, bag."""
+        return not self.mesh.closed
 
     @cached_property
     def surfaces(self) -> Mapping[str, Surface]:  # type: ignore[override]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from limpet.geometry.rotation import quaternion_matrix
-from limpet.particles.bending import BendingModel, Bends, bending_angles, wrap_angle
+from limpet.particles.bending import BendingModel, Bends, bending_and_tips, wrap_angle
 from limpet.particles.body import ParticleBody
 from limpet.particles.distances import Distances
 from limpet.rigid.rigid_body import RigidBody
@@ -18,23 +17,37 @@ Array = np.ndarray
 
 def kinetic_energies(soft: Sequence[ParticleBody], rigid: Sequence[RigidBody]) -> list[float]:
     """[J] of each body; 0 of rigid ones that do not move by themselves."""
-    return [b.kinetic_energy() for b in soft] + [_kinetic(b) if b.movable else 0.0 for b in rigid]
+    moving = [b.kinetic_energy() if b.movable else 0.0 for b in rigid]
+    return [b.kinetic_energy() for b in soft] + moving
 
 
-def _kinetic(body: RigidBody) -> float:
-    w = quaternion_matrix(body.quaternion).T @ body.w
-    return 0.5 * (body.mass * float(body.v @ body.v) + float(w @ body.inertia @ w))
-
-
-def first_moment(soft: Sequence[ParticleBody], rigid: Sequence[RigidBody]) -> Array:
-    """(3,) [kg m] mass times place, of all that moves by itself."""
-    total = np.zeros(3)
+def energy_and_moment(
+    soft: Sequence[ParticleBody], rigid: Sequence[RigidBody]
+) -> tuple[float, Array]:
+    """[J] kinetic energy and (3,) [kg m] mass times place, of all that moves by itself."""
+    total = np.zeros(4)
     for body in soft:
-        total += body.node_mass @ body.x
+        _add_motion(body.x, body.v, body.node_mass, total)
     for each in rigid:
         if each.movable:
-            total += each.mass * each.centre
-    return total
+            total[0] += each.kinetic_energy()
+            total[1:] += each.mass * each.centre
+    return float(total[0]), total[1:]
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _add_motion(x: Array, v: Array, mass: Array, total: Array) -> None:
+    energy, m0, m1, m2 = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(x)):
+        m = mass[i]
+        energy += m * (v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2])
+        m0 += m * x[i, 0]
+        m1 += m * x[i, 1]
+        m2 += m * x[i, 2]
+    total[0] += 0.5 * energy
+    total[1] += m0
+    total[2] += m1
+    total[3] += m2
 
 
 def elastic_energy(soft: Sequence[ParticleBody], distances: Distances, bends: Bends) -> float:
@@ -65,24 +78,30 @@ def _of_bends(x: Array, of: Bends) -> float:
     total = 0.0
     if len(of.rest) == 0 or of.stiffness.min() == np.inf:
         return total
-    value, _ = bending_angles(x, of.nodes, of.model, of.size)
+    tip = np.empty(8)
     for c in range(len(of.rest)):
         if of.stiffness[c] < np.inf:
-            off = value[c] - of.rest[c]
+            value = bending_and_tips(x, of.nodes[c], of.model[c], of.size[c], tip)
+            off = value - of.rest[c]
             if of.model[c] == BendingModel.ANGLE.value:
                 off = wrap_angle(off)
             total += 0.5 * of.stiffness[c] * off * off
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def largest_strain(x: Array, of: Distances) -> float:
     """|l/L - 1| of the worst inextensible edge at x (n, 3)."""
-    worst = 0.0
+    least, most = 1.0, 1.0  # of (l/L)^2
     for c in range(len(of.rest)):
         if of.stiffness[c] == np.inf:
-            worst = max(worst, abs(_length(x, of.nodes[c]) / of.rest[c] - 1.0))
-    return worst
+            i, j = of.nodes[c, 0], of.nodes[c, 1]
+            d0, d1, d2 = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+            square = (d0 * d0 + d1 * d1 + d2 * d2) / (of.rest[c] * of.rest[c])
+            least, most = min(least, square), max(most, square)
+            if not square < np.inf:
+                return np.inf
+    return max(np.sqrt(most) - 1.0, 1.0 - np.sqrt(least))
 
 
 @njit(cache=True, error_model="numpy")

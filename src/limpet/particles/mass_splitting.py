@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from limpet.particles.limited import solve_row
 from limpet.particles.point_pairs import PointPairs
 from limpet.particles.sweep_points import Velocities
+from limpet.rigid.limited import solve_row
 
 Array = np.ndarray
 

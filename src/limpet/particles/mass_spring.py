@@ -36,6 +36,18 @@ def spring_forces(
     return force
 
 
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def spring_energy(x: Array, springs: Array, rest: Array, stiffness: Array) -> float:
+    """[J]"""
+    total = 0.0
+    for s in range(len(springs)):
+        i, j = springs[s, 0], springs[s, 1]
+        d0, d1, d2 = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+        off = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2) - rest[s]
+        total += 0.5 * stiffness[s] * off * off
+    return total
+
+
 def spring_stiffness(mesh: ParticleMesh, young: float) -> float:
     """[N/m] of equal springs on the edges of a volume of Young's modulus `young` [Pa].
 
@@ -44,6 +56,19 @@ def spring_stiffness(mesh: ParticleMesh, young: float) -> float:
     """
     require_positive("Young's modulus of springs", young, " Pa")
     return 6.0 * mesh.volume() * young / float(mesh.lengths @ mesh.lengths)
+
+
+def film_stiffness(mesh: ParticleMesh, young: float, thickness: float) -> float:
+    """[N/m] of equal springs on the edges of the triangles: a film of `young` [Pa], so thick [m].
+
+    As `spring_stiffness` in the plane: E t = sum k L^2/(3 A), at a Poisson's ratio of 1/3.
+    """
+    require_positive("Young's modulus of a film", young, " Pa")
+    require_positive("thickness of a film", thickness, " m")
+    a, b, c = (mesh.points[mesh.triangles[:, k]] for k in range(3))
+    area = 0.5 * float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+    lengths = edge_lengths(mesh.points, mesh.skin_edges())
+    return 3.0 * area * young * thickness / float(lengths @ lengths)
 
 
 class MassSpring(ParticleBody):
@@ -108,5 +133,4 @@ class MassSpring(ParticleBody):
 
     def elastic_energy(self) -> float:
         """[J], zero at rest."""
-        stretch = edge_lengths(self.x, self.springs) - self.rest
-        return 0.5 * float(self.spring_stiffness @ stretch**2)
+        return spring_energy(self.x, self.springs, self.rest, self.spring_stiffness)

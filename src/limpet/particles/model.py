@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from limpet.contact.friction import FrictionTable
 from limpet.contact.pipeline import CollisionBody
 from limpet.contact.primitives import Primitive
 from limpet.dynamics.body import Body
-from limpet.errors import LimpetError
+from limpet.errors import LimpetError, require_positive
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.particles.anchors import Anchors, anchors_at
 from limpet.particles.bending import BendingModel, Bends, bending_angles, rest_sizes
@@ -21,6 +21,7 @@ from limpet.particles.chains import chains
 from limpet.particles.distances import Distances, ForceSide, bounds
 from limpet.particles.meshes import edge_lengths
 from limpet.particles.settings import ParticleSolverSettings
+from limpet.particles.surface_proxy import RigidProxy, SurfaceProxy
 from limpet.rigid.rigid_body import RigidBody
 
 Array = np.ndarray
@@ -87,9 +88,30 @@ class ParticleModel:
         if collides:
             i, moves = len(self.rigid) - 1, body.movable
             self.collision_bodies.append(
-                CollisionBody(body.name, -1, i, moves, body.triangles, True, shape, 0.0, False)
+                CollisionBody(
+                    body.name, -1, i, moves, body.triangles, True, shape, 0.0, False, True
+                )
             )
         return body
+
+    def add_proxy(self, proxy: SurfaceProxy, touches: Iterable[str]) -> None:
+        """Let the sheets of these names touch a body of another solver."""
+        self._new(proxy.name)
+        first, number = -1, -1
+        if isinstance(proxy, RigidProxy):
+            number = len(self.rigid)
+            self.rigid.append(proxy)
+        else:
+            first = int(self.first[-1])
+            self.soft.append(proxy)
+            self.first = np.append(self.first, first + proxy.n_points)
+        self.collision_bodies = [
+            *self.collision_bodies,
+            CollisionBody(
+                proxy.name, first, number, proxy.movable, proxy.triangles, True, None, 0.0, False,
+                number >= 0, frozenset(touches),
+            ),
+        ]  # fmt: skip
 
     def collides(self, name: str) -> bool:
         """Whether the body of this name takes part in contact."""
@@ -118,6 +140,18 @@ class ParticleModel:
             Distances(self._global(body, nodes), rest[order], np.full(k, lower), np.full(k, upper),
                       np.full(k, stiffness), np.full(k, damping), chain)
         )  # fmt: skip
+
+    def add_springs(
+        self, body: ParticleBody, stiffness: float, damping: float = 0.0,
+        edges: Array | None = None,
+    ) -> None:  # fmt: skip
+        """Implicit springs [N/m] with dampers [N s/m] on edges (k, 2) of the body, or on all.
+
+        They are rows of the solve, so their stiffness does not depend on the time step, and any is
+        stable. `spring_stiffness` has that of a Young's modulus.
+        """
+        require_positive(f"stiffness of the springs of '{body.name}'", stiffness, " N/m")
+        self.add_inextensible_edges(body, edges, stiffness=stiffness, damping=damping)
 
     def add_bending(
         self, body: ParticleBody, hinges: Array | None = None,

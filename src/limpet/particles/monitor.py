@@ -24,12 +24,13 @@ from limpet.particles.constraints import ParticleConstraints
 from limpet.particles.energy import (
     drive_work,
     elastic_energy,
-    first_moment,
+    energy_and_moment,
     force_work,
     inverted_cells,
     kinetic_energies,
     largest_strain,
 )
+from limpet.particles.surface_proxy import SurfaceProxy
 from limpet.particles.sweep import bounded
 from limpet.particles.sweep_points import Velocities
 from limpet.report import ParticleReport
@@ -49,35 +50,39 @@ class Monitor:
     """Watches the bodies of a particle system, from the first step on."""
 
     def __init__(
-        self, soft: Sequence[ParticleBody], rigid: Sequence[RigidBody], among: ParticleConstraints
-    ) -> None:
-        self.soft, self.rigid, self.among = soft, rigid, among
+        self, soft: Sequence[ParticleBody], rigid: Sequence[RigidBody],
+        proxies: Sequence[SurfaceProxy], among: ParticleConstraints,
+    ) -> None:  # fmt: skip
+        self.soft, self.rigid, self.proxies, self.among = soft, rigid, proxies, among
         self.bodies: list[ParticleBody | RigidBody] = [*soft, *rigid]
         self.mass = sum(b.mass for b in self.bodies if b.movable)
         self.start = np.nan  # [J] kinetic and elastic, when the first step began
         self.fallen = 0.0  # [J] given by gravity since
-        self.work = 0.0  # [J] of prescribed motions, forces and whoever set a velocity
+        # [J] of prescribed motions, forces, bodies of other solvers and whoever set a velocity
+        self.work = 0.0
         self.kinetic = np.nan  # [J] after the last step
         self.stretch = 0.0  # |l/L - 1| of the worst inextensible edge after the last step
-        self._moment = np.zeros(3)  # (3,) [kg m] `first_moment` when the step began
+        self._moment = np.zeros(3)  # (3,) [kg m] mass times place when the step began
         self.driven = any(len(b.driven) for b in soft) or any(b.motion is not None for b in rigid)
+        self.tells = self.driven or len(self.proxies) > 0  # impulses are to be known
         self._drives: dict[str, Array] = {}  # (6,) [N s, N m s] by body, in this step
 
     def begin(self, h: float, gravity: Array, overlap: float) -> None:
         """A step h begins, with bodies that overlap by that much [m]."""
-        kinetic = sum(kinetic_energies(self.soft, self.rigid))
+        kinetic, self._moment = energy_and_moment(self.soft, self.rigid)
         if np.isnan(self.start):
             goals = sum(b.stored_energy(h) - b.elastic_energy() for b in self.soft)
             pushed = overlap * float(np.linalg.norm(gravity)) + 0.5 * (OUT * overlap / h) ** 2
             self.start = kinetic + goals + self._elastic() + self.mass * pushed
         else:
             self.work += kinetic - self.kinetic  # velocities that were set between two steps
-        self._moment, self._drives = first_moment(self.soft, self.rigid), {}
+        self._drives = {}
 
     def solved(self, outside: Sequence[Array], h: float) -> None:
         """The velocities of a solve h are known; outside: forces (n_points, 3) [N] on each body."""
         if outside:
             self.work += force_work(self.bodies, outside, h)
+        self.work += sum(b.work() for b in self.proxies)
         if self.driven:
             self.work += drive_work(self.soft, self.rigid, h)
             for name, wrench in _drive_wrenches(self.soft, self.rigid, h).items():
@@ -90,9 +95,8 @@ class Monitor:
     def end(self, x: Array, gravity: Array) -> None:
         """A step has ended, with the nodes at x (n, 3)."""
         self.stretch = largest_strain(x, self.among.distances)
-        moved = first_moment(self.soft, self.rigid) - self._moment
-        self.kinetic = sum(kinetic_energies(self.soft, self.rigid))
-        self.fallen += float(gravity @ moved)
+        self.kinetic, moment = energy_and_moment(self.soft, self.rigid)
+        self.fallen += float(gravity @ (moment - self._moment))
 
     def gained(self) -> float:
         """[J] from nowhere, 0 within the allowances."""
@@ -113,13 +117,16 @@ class Monitor:
 
     def require_bounded(self, on: Velocities, step: int, time: float) -> None:
         """Stop a run whose velocities diverge, before anything is computed from them."""
-        if bounded(on.v, FASTEST) and bounded(on.rigid_v, FASTEST):
+        if bounded(on, FASTEST):
             return
-        ends = np.cumsum([0, *(b.n_points for b in self.soft)])
+        nodes = [*self.soft, *(b for b in self.proxies if isinstance(b, ParticleBody))]
+        rigid = [*self.rigid, *(b for b in self.proxies if isinstance(b, RigidBody))]
+        ends = np.cumsum([0, *(b.n_points for b in nodes)])
+        names = [b.name for b in (*nodes, *rigid)]
         parts = [on.v[a:b] for a, b in pairwise(ends)] + list(on.rigid_v[:, None])
-        fast = [bounded(v, FASTEST) for v in parts].index(False)
+        fast = [bool((np.abs(v) <= FASTEST).all()) for v in parts].index(False)
         raise DivergedError(
-            f"step {step} at {time:.4g} s: velocities of '{self.bodies[fast].name}' diverged "
+            f"step {step} at {time:.4g} s: velocities of '{names[fast]}' diverged "
             f"beyond {FASTEST:g} m/s; {REMEDY}"
         )
 
@@ -137,10 +144,10 @@ class Monitor:
         return elastic_energy(self.soft, self.among.distances, self.among.bends)
 
     def get_state(self) -> Array:
-        return np.array([self.start, self.fallen, self.work, self.kinetic])
+        return np.array([self.start, self.fallen, self.work, self.kinetic, self.stretch])
 
     def set_state(self, state: Array) -> None:
-        self.start, self.fallen, self.work, self.kinetic = state.tolist()
+        self.start, self.fallen, self.work, self.kinetic, self.stretch = state.tolist()
 
 
 def _drive_wrenches(

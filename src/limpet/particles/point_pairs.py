@@ -46,6 +46,9 @@ NO_PAIRS = PointPairs(
 )  # fmt: skip
 
 
+NO_CONTACTS = Contacts.none()
+
+
 class CollisionSurfaces(NamedTuple):
     """s surfaces that contacts refer to by number."""
 
@@ -67,6 +70,8 @@ class CollisionSurfaces(NamedTuple):
         """Contacts among rigid bodies, and contacts with nodes."""
         among = (self.rigid[contacts.surface_a] >= 0) & (self.rigid[contacts.surface_b] >= 0)
         count = int(np.count_nonzero(among))
+        if count == 0:
+            return NO_CONTACTS, contacts
         if among[:count].all():  # as they most often are found
             return contacts.take(slice(0, count)), contacts.take(slice(count, None))
         return contacts.take(among), contacts.take(~among)

@@ -24,7 +24,8 @@ class ParticleSolverSettings:
 
     sweeps: int = 2  # at most
     max_sweeps: int = 0  # while an inextensible edge would be off too far, or sheets would cross
-    max_stretch: float = 0.1  # share of its length by which an edge may be off for that
+    # share of its length by which an edge may be off for that, and in a step that has converged
+    max_stretch: float = 0.1
     rigid_sweeps: int = 4000  # at most, among the rigid bodies, before each of these
     tolerance: float = 0.0  # [m/s] sweeps end when no row changes a velocity by more
     accuracy: float = 0.1  # [mm] a step has converged if its last sweep moves no row by more
@@ -32,6 +33,9 @@ class ParticleSolverSettings:
     max_substeps: int = 10  # where taut chains swing fast across, or explicit bodies are stiff
     baumgarte: float = 0.1  # beta h: share of a position error that a step corrects (Baumgarte)
     warm_start: float = 0.9  # share of the last impulses that the sweeps of nodes start from
+    # edges pull along their directions at the end, and a step takes more substeps the further the
+    # last one has left them off: see `taut`
+    end_directions: bool = False
     continuous: bool = True  # sheets: also what would pass through within the step
     mass_splitting: bool = False  # contacts of nodes as C 4.3: masses split, impulses averaged
     margin: float = 1e-3  # [m] contacts that come this near within the step are solved for
@@ -48,6 +52,20 @@ class ParticleSolverSettings:
             raise LimpetError(
                 f"baumgarte = {self.baumgarte:g}: expected above 0, at most 1 (C: beta <= 1/h)"
             )
+
+    @staticmethod
+    def taut(**changes: Any) -> ParticleSolverSettings:
+        """For sheets that carry loads much heavier than their nodes: hammocks, nets, trampolines.
+
+        Slower by the number of substeps, which follow from the load.
+        """
+        return replace(
+            ParticleSolverSettings(
+                sweeps=10, max_sweeps=20, max_stretch=0.03, substeps=10, max_substeps=100,
+                warm_start=1.0, end_directions=True,
+            ),
+            **changes,
+        )  # fmt: skip
 
     @staticmethod
     def paper(**changes: Any) -> ParticleSolverSettings:

@@ -17,7 +17,6 @@ from limpet.particles.body import ParticleBody
 from limpet.particles.distances import Distances
 from limpet.particles.rows import DistanceRows
 from limpet.particles.sweep import ConstraintRows
-from limpet.particles.sweep_lines import softening
 from limpet.particles.sweep_points import PointConstraints, Velocities
 
 Array = np.ndarray
@@ -28,23 +27,29 @@ class SheetPositions:
     """Which nodes and edges are corrected so, and by how much."""
 
     sheet: Array  # (n,) bool: nodes of sheets
+    given: Array  # (n,) bool: nodes whose positions are not for the sweeps to correct
     edges: Array  # (k,) bool: inextensible edges of sheets, among all distances
     share: float  # of the error, in each solve
+    any_sheet: bool
+    each: bool  # edge by edge: chains of a taut sheet, held at both ends, cannot be shortened
 
     @staticmethod
     def of(
-        soft: list[ParticleBody], distances: Distances, share: float, exact: bool = True
-    ) -> SheetPositions:
+        soft: list[ParticleBody], distances: Distances, share: float, exact: bool = True,
+        each: bool = False,
+    ) -> SheetPositions:  # fmt: skip
         """exact: contacts are; averaged ones (C 4.3) correct all errors in velocities."""
-        which = (np.full(b.n_points, exact and not b.mesh.closed) for b in soft)
-        sheet = np.concatenate([np.zeros(0, bool), *which])
+        none = np.zeros(0, bool)
+        which = (np.full(b.n_points, exact and b.is_sheet) for b in soft)
+        sheet = np.concatenate([none, *which])
+        given = np.concatenate([none, *(np.full(b.n_points, b.proxy) for b in soft)])
         edges = sheet[distances.nodes[:, 0]] & np.isinf(distances.stiffness)
-        return SheetPositions(sheet, edges, share)
+        return SheetPositions(sheet, given, edges, share, bool(sheet.any()), each)
 
     def release(self, rows: ConstraintRows) -> None:
         """Take the velocities that would do the same out of the rows."""
-        rows.distances.bias[self.edges] = 0.0
-        _release(rows.contacts, self.sheet)
+        if self.any_sheet:
+            _release(rows.distances.bias, rows.contacts, self.sheet, self.edges)
 
     def arrive(
         self, x: Array, rows: ConstraintRows, on: Velocities, h: float, joined: JoinedSheets | None
@@ -53,11 +58,12 @@ class SheetPositions:
 
         Velocities change only where sheets would pass through each other.
         """
-        y = x + h * on.v
-        if self.edges.any():
-            restore_lengths(rows.distances, self.edges, y, on.inverse_mass, self.share)
-        if self.sheet.any():
-            push_out(rows.contacts, self.sheet, x, y, on, h, self.share)
+        if not self.any_sheet:
+            return x + h * on.v, 0
+        y = _corrected(
+            x, rows.distances, rows.contacts, on, self.sheet, self.given, self.edges, h,
+            self.share, self.each,
+        )  # fmt: skip
         if joined is None:
             return y, 0
         u = (y - x) / h
@@ -67,20 +73,41 @@ class SheetPositions:
 
 
 @njit(cache=True, error_model="numpy")
-def _release(points: PointConstraints, sheet: Array) -> None:
+def _release(bias: Array, points: PointConstraints, sheet: Array, edges: Array) -> None:
+    for c in range(len(bias)):
+        if edges[c]:
+            bias[c] = 0.0
     for c in range(len(points.bias)):
         if points.bias[c, 0] < 0.0 and sheet[points.pairs.node[points.pairs.start[c]]]:
             points.bias[c, 0] = 0.0
 
 
 @njit(cache=True, error_model="numpy")
+def _corrected(
+    x: Array, distances: DistanceRows, contacts: PointConstraints, on: Velocities, sheet: Array,
+    given: Array, edges: Array, h: float, share: float, each: bool,
+) -> Array:  # fmt: skip
+    """(n, 3) [m] x + h v, with a share of both errors taken back."""
+    y = np.empty_like(x)
+    for i in range(len(x)):
+        for k in range(3):
+            y[i, k] = x[i, k] + h * on.v[i, k]
+    if each:
+        restore_each(distances, edges, y, on.inverse_mass, share)
+    else:
+        restore_lengths(distances, edges, y, on.inverse_mass, share)
+    push_out(contacts, sheet, given, x, y, on, h, share)
+    return y
+
+
+@njit(cache=True, error_model="numpy")
 def push_out(
-    points: PointConstraints, sheet: Array, x: Array, y: Array, on: Velocities, h: float,
-    share: float,
+    points: PointConstraints, sheet: Array, given: Array, x: Array, y: Array, on: Velocities,
+    h: float, share: float,
 ) -> None:  # fmt: skip
     """Take a share of the overlap of sheets back, in the positions y (n, 3) that nodes x go to.
 
-    Of the nodes alone, not of rigid bodies.
+    Of the nodes alone, not of rigid bodies nor of nodes that are `given`.
     """
     pairs = points.pairs
     for c in range(len(points.bias)):
@@ -90,7 +117,8 @@ def push_out(
         n, gap, w = pairs.frame[c, 0], pairs.gap[c, 0], 0.0
         for e in range(first, last):
             i, s = pairs.node[e], pairs.weight[e]
-            w += s * s * on.inverse_mass[i]
+            if not given[i]:
+                w += s * s * on.inverse_mass[i]
             for k in range(3):
                 gap += s * n[k] * (y[i, k] - x[i, k])
         for side in range(2):
@@ -106,6 +134,8 @@ def push_out(
             continue
         for e in range(first, last):
             i = pairs.node[e]
+            if given[i]:
+                continue
             move = -share * gap * pairs.weight[e] * on.inverse_mass[i] / w
             for k in range(3):
                 y[i, k] += move * n[k]
@@ -117,41 +147,54 @@ def restore_lengths(
 ) -> None:
     """Take a share of the error of the rows `which` (k,) back, in positions x (n, 3), in place.
 
-    Chain by chain, as the sweeps.
+    Chain by chain, as the sweeps, along the directions at the start of the solve: those at x differ
+    little, and the rest is for the next solve. All rows of a chain are of one body.
     """
-    nodes, chain = rows.nodes, rows.chain
-    m = len(rows.rest)
-    n, factor, change = np.empty((m, 3)), np.empty(m), np.empty(m)
+    nodes, n, w, rest = rows.nodes, rows.direction, rows.w, rows.rest
+    chain, pivot, factor = rows.chain, rows.pivot, rows.factor
+    change = np.empty(len(rest))
     for t in range(len(chain) - 1):
         s, e = chain[t], chain[t + 1]
-        soft = softening(e - s)
-        before, last = 0.0, 0.0
+        if e == s or not which[s]:
+            continue
+        last = 0.0
         for c in range(s, e):
             i, j = nodes[c, 0], nodes[c, 1]
             d0, d1, d2 = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
-            size = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
-            w, pivot, right, back = inverse_mass[i] + inverse_mass[j], 1.0, 0.0, 0.0
-            n[c, 0] = n[c, 1] = n[c, 2] = 0.0
-            if size > 0.0 and w > 0.0 and which[c]:
-                n[c, 0], n[c, 1], n[c, 2] = d0 / size, d1 / size, d2 / size
-                pivot, right = soft * w, -share * (size - rows.rest[c])
-                if (right < 0.0 and rows.lower[c] == 0.0) or (right > 0.0 and rows.upper[c] == 0.0):
-                    right = 0.0  # it does not resist this
-            if c > s:
-                back = -inverse_mass[i] * (
-                    n[c, 0] * n[c - 1, 0] + n[c, 1] * n[c - 1, 1] + n[c, 2] * n[c - 1, 2]
-                )
-                factor[c - 1] = back * before
-                pivot -= back * factor[c - 1]
-                right -= back * last
-            before = 1.0 / pivot
-            last = right * before
+            right = share * (rest[c] - np.sqrt(d0 * d0 + d1 * d1 + d2 * d2))
+            if (
+                w[c] == 0.0
+                or (right < 0.0 and rows.lower[c] == 0.0)
+                or (right > 0.0 and rows.upper[c] == 0.0)
+            ):
+                right = 0.0  # it cannot move, or does not resist this
+            last = right - factor[c - 1] * last if c > s else right
             change[c] = last
-        for c in range(e - 2, s - 1, -1):
-            change[c] -= factor[c] * change[c + 1]
-        for c in range(s, e):
+        last = 0.0
+        for c in range(e - 1, s - 1, -1):
+            last = change[c] * pivot[c] - factor[c] * last
             i, j = nodes[c, 0], nodes[c, 1]
-            a, b = change[c] * inverse_mass[i], change[c] * inverse_mass[j]
+            a, b = last * inverse_mass[i], last * inverse_mass[j]
             for k in range(3):
                 x[i, k] -= a * n[c, k]
                 x[j, k] += b * n[c, k]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def restore_each(
+    rows: DistanceRows, which: Array, x: Array, inverse_mass: Array, share: float
+) -> None:
+    """As `restore_lengths`, edge by edge and along their directions at x."""
+    for c in range(len(rows.rest)):
+        i, j = rows.nodes[c, 0], rows.nodes[c, 1]
+        w = inverse_mass[i] + inverse_mass[j]
+        if not which[c] or w == 0.0:
+            continue
+        d0, d1, d2 = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], x[j, 2] - x[i, 2]
+        size = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+        off = size - rows.rest[c]
+        if (off > 0.0 and rows.lower[c] < 0.0) or (off < 0.0 and rows.upper[c] > 0.0):
+            s = share * off / (size * w)
+            a, b = s * inverse_mass[i], s * inverse_mass[j]
+            x[i, 0], x[i, 1], x[i, 2] = x[i, 0] + a * d0, x[i, 1] + a * d1, x[i, 2] + a * d2
+            x[j, 0], x[j, 1], x[j, 2] = x[j, 0] - b * d0, x[j, 1] - b * d1, x[j, 2] - b * d2

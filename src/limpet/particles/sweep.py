@@ -17,12 +17,14 @@ from numba import njit
 
 from limpet.particles.rows import BendRows, DistanceRows
 from limpet.particles.sweep_lines import (
+    STEADY,
     apply_bending_impulses,
     apply_distance_impulses,
-    largest_stretch,
     limit_tension,
+    stretches,
     sweep_bends,
     sweep_distances,
+    sweep_ends,
 )
 from limpet.particles.sweep_points import (
     AT_REST,
@@ -96,7 +98,9 @@ def warm_start(rows: ConstraintRows, p: Impulses, on: Velocities) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float) -> None:
+def begin(
+    rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float, ends: bool = False
+) -> None:
     """Start from a share of the impulses p, in place on both.
 
     Rigid bodies among themselves start from all. Directions change from step to step: with all of
@@ -107,17 +111,19 @@ def begin(rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: fl
     decay(p.held.reshape(-1), share)
     decay(p.contacts.reshape(-1), share)
     warm_start(rows, p, on)
-    limit_tension(rows.distances, p.distances, h, on.v, on.inverse_mass)
+    if not ends:
+        limit_tension(rows.distances, p.distances, h, on.v, on.inverse_mass)
 
 
 @njit(cache=True)
-def bounded(v: Array, most: float) -> bool:
-    """Whether no entry of v (n, k) is larger, or NaN."""
-    for i in range(len(v)):
-        for d in range(v.shape[1]):
-            if not abs(v[i, d]) <= most:
-                return False
-    return True
+def bounded(on: Velocities, most: float) -> bool:
+    """Whether no velocity is larger, or NaN."""
+    within = True
+    for u in on.v.ravel():
+        within &= abs(u) <= most
+    for u in on.rigid_v.ravel():
+        within &= abs(u) <= most
+    return within
 
 
 def reactions(rows: ConstraintRows, p: Impulses, nodes: int, bodies: int) -> tuple[Array, Array]:
@@ -141,26 +147,40 @@ def rigid_reactions(rows: ConstraintRows, p: Impulses, bodies: int) -> Array:
     return out
 
 
+@njit(cache=True, error_model="numpy")
+def _limit_growth(rows: DistanceRows, p: Array, guess: Array, h: float, on: Velocities) -> None:
+    """As `limit_tension`, for what the tension has grown by since `begin`."""
+    lightest, taut = 0.0, False
+    for w in on.inverse_mass:
+        lightest = max(lightest, w)
+    for c in range(len(p)):
+        guess[c] = p[c] - guess[c]
+        taut |= -h * guess[c] * lightest > STEADY * rows.length[c]
+    if taut:
+        limit_tension(rows, guess, h, on.v, on.inverse_mass)
+
+
 def sweep(
     rows: ConstraintRows, p: Impulses, on: Velocities, h: float, count: int, rigid: int = 1,
-    tolerance: float = 0.0, most: int = 0, stretch: float = 0.1,
+    tolerance: float = 0.0, most: int = 0, stretch: float = 0.1, ends: bool = False,
 ) -> SweepResult:  # fmt: skip
     """Up to `count` sweeps, in place on p and on the velocities, which hold p's share already.
 
     Each is up to `rigid` sweeps over the rows among rigid bodies, which are few and must hold a
     tower up, and one over all others. They end when no row changes a velocity by more than
     `tolerance` [m/s]. Up to `most` go on while an inextensible edge would end up off by more than
-    the share `stretch` of its length, or nodes too DEEP in faces.
+    the share `stretch` of its length, or nodes too DEEP in faces. `ends`: edges pull along their
+    directions at the end of the solve, else at its start.
     """
     size = max(1, sum(q.size for q in p))
-    change, rms = _sweeps(rows, p, on, h, count, rigid, tolerance, most, stretch, size)
+    change, rms = _sweeps(rows, p, on, h, count, rigid, tolerance, most, stretch, size, ends)
     return SweepResult(len(change), change, rms)
 
 
 @njit(cache=True, error_model="numpy")
 def _sweeps(
     rows: ConstraintRows, p: Impulses, on: Velocities, h: float, count: int, rigid: int,
-    tolerance: float, most: int, stretch: float, size: int,
+    tolerance: float, most: int, stretch: float, size: int, ends: bool,
 ) -> tuple[Array, Array]:  # fmt: skip
     """As `sweep`; `size`: of all impulses, for their mean."""
     limit = max(count, most)
@@ -169,16 +189,19 @@ def _sweeps(
     done = 0
     guess = p.distances.copy()
     for k in range(limit):
-        if k >= count and (
-            largest_stretch(rows.distances, p.distances, h, on.v) <= stretch
-            and deepest_penetration(rows.contacts, on, h) <= DEEP
+        if k >= count and not (
+            stretches(rows.distances, p.distances, h, on.v, stretch)
+            or deepest_penetration(rows.contacts, on, h) > DEEP
         ):
             break
         m0, s0 = sweep_rigid(
             rows.rigid_held, p.rigid_held, rows.rigid_contacts, p.rigid_contacts, on, rigid,
             ROUGHLY if nodes else AT_REST,
         )  # fmt: skip
-        m1, s1 = sweep_distances(rows.distances, p.distances, h, on.v, on.inverse_mass)
+        if ends:
+            m1, s1 = sweep_ends(rows.distances, p.distances, h, on.v, on.inverse_mass)
+        else:
+            m1, s1 = sweep_distances(rows.distances, p.distances, h, on.v, on.inverse_mass)
         m2, s2 = sweep_bends(rows.bends, p.bends, on.v, on.inverse_mass)
         m3, s3 = sweep_points(rows.held, p.held, False, on, False)
         m4, s4 = sweep_points(rows.contacts, p.contacts, True, on, False)
@@ -187,6 +210,6 @@ def _sweeps(
         done = k + 1
         if change[k] <= tolerance:
             break
-    # what the tension has grown by since `begin`
-    limit_tension(rows.distances, p.distances - guess, h, on.v, on.inverse_mass)
+    if not ends:
+        _limit_growth(rows.distances, p.distances, guess, h, on)
     return change[:done], rms[:done]

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from limpet.particles import limited
+from limpet.geometry.distance import Vec, dot, point
 from limpet.particles.distances import length_rate
-from limpet.particles.rows import BendRows, DistanceRows
+from limpet.particles.rows import BendRows, DistanceRows, bending_gradient
+from limpet.rigid import limited
 
 Array = np.ndarray
 
-REDUNDANT = 0.5  # over n^2: share of its own compliance that a row of a chain of n is softened by
 STEADY = 0.06  # h^2 T/(m L) of an edge up to which its tension needs no limit
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
-def _distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) -> float:
+def distance_error(rows: DistanceRows, c: int, p: Array, h: float, v: Array) -> float:
     """What row c still asks for [m/s]."""
     i, j = rows.nodes[c, 0], rows.nodes[c, 1]
     u0, u1, u2 = v[j, 0] - v[i, 0], v[j, 1] - v[i, 1], v[j, 2] - v[i, 2]
@@ -39,61 +39,35 @@ def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -
     v[j, 2] += b * n2
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def softening(n: int) -> float:
-    """What the own compliances of a chain of n rows are multiplied by when it is solved together.
-
-    The rows of a straight chain between two held nodes are redundant, those of a shallow one nearly
-    so: their matrix is singular and would ask for any tension. It is softened by a tenth of the
-    least eigenvalue of a loose chain, w (pi/n)^2/2. The errors are taken anew in each sweep, so the
-    solution stays the same.
-    """
-    return 1.0 + REDUNDANT / (n * n)
-
-
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_distances(
     rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
 ) -> tuple[float, float]:
-    """Chain by chain: its rows together (Thomas) if that keeps to all bounds, else in turn.
-
-    Neighbours couple by -(n . n')/m of the node between them.
-    """
+    """Chain by chain: its rows together (`factor_chains`) if that keeps to bounds, else in turn."""
     # all in one place: handing over the many arrays of a tuple takes longer than a short chain
-    nodes, n, w, r, chain = rows.nodes, rows.direction, rows.w, rows.r, rows.chain
+    w, r, chain, pivot, factor = rows.w, rows.r, rows.chain, rows.pivot, rows.factor
     lower, upper = rows.lower, rows.upper
     largest, squares = 0.0, 0.0
-    factor, change = np.empty(len(p)), np.empty(len(p))
+    change = np.empty(len(p))
     for t in range(len(chain) - 1):
         s, e = chain[t], chain[t + 1]
         together = e - s > 1
-        soft = softening(e - s)
-        before, last = 0.0, 0.0  # of the row before: inverse of its pivot, and change
-        for c in range(s, e if together else s):
-            pivot, right, back = 1.0, 0.0, 0.0
-            if w[c] > 0.0:
-                pivot, right = soft * w[c], -_distance_error(rows, c, p, h, v)
-                if c > s and w[c - 1] > 0.0:
-                    back = -inverse_mass[nodes[c, 0]] * (
-                        n[c, 0] * n[c - 1, 0] + n[c, 1] * n[c - 1, 1] + n[c, 2] * n[c - 1, 2]
-                    )
-            if c > s:
-                factor[c - 1] = back * before
-                pivot -= back * factor[c - 1]
-                right -= back * last
-            before = 1.0 / pivot
-            last = right * before
-            change[c] = last
-        for c in range(e - 2, s - 1, -1):
-            change[c] -= factor[c] * change[c + 1]
-        for c in range(s, e):
-            new = p[c] + change[c]
-            together = together and lower[c] <= new <= upper[c]
+        if together:
+            last = 0.0
+            for c in range(s, e):
+                right = -distance_error(rows, c, p, h, v) if w[c] > 0.0 else 0.0
+                last = right - factor[c - 1] * last if c > s else right
+                change[c] = last
+            last = 0.0
+            for c in range(e - 1, s - 1, -1):
+                last = change[c] * pivot[c] - factor[c] * last
+                change[c] = last
+                together = together and lower[c] <= p[c] + last <= upper[c]
         for c in range(s, e):
             if together:
                 d = change[c]
             else:
-                u = _distance_error(rows, c, p, h, v)
+                u = distance_error(rows, c, p, h, v)
                 d = limited.solve_row(r[c], u, p[c], lower[c], upper[c]) - p[c]
             if d != 0.0:
                 p[c] += d
@@ -104,20 +78,61 @@ def sweep_distances(
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
-def largest_stretch(rows: DistanceRows, p: Array, h: float, v: Array) -> float:
-    """By what share of its length the worst inextensible row within its bounds is off after h."""
-    worst = 0.0
+def sweep_ends(
+    rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
+) -> tuple[float, float]:
+    """Edge by edge, each along its direction at the end of the solve; in place on that as well.
+
+    An edge alone is solved exactly: with D from i to j after h without its own impulse P, it ends
+    up along D, at the length |D| + h w p. Along the directions at the start a flat sheet could not
+    give way at all, and the tension would grow from sweep to sweep. |d| <= L at the end is a convex
+    set that rest is in, so its projection gains no energy, however taut the sheet and long the
+    solve. An error that there is may stay, for `SheetPositions`, but not grow.
+    """
+    largest, squares = 0.0, 0.0
+    n, offset = rows.direction, rows.offset
     for c in range(len(p)):
-        if rows.w[c] == 0.0 or rows.compliance[c] > 0.0:
+        if rows.w[c] == 0.0:
             continue
-        i, j, s = rows.nodes[c, 0], rows.nodes[c, 1], rows.length[c]
-        d0 = s * rows.direction[c, 0] + h * (v[j, 0] - v[i, 0])
-        d1 = s * rows.direction[c, 1] + h * (v[j, 1] - v[i, 1])
-        d2 = s * rows.direction[c, 2] + h * (v[j, 2] - v[i, 2])
-        off = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2) / rows.rest[c] - 1.0
-        if (off > 0.0 and p[c] > rows.lower[c]) or (off < 0.0 and p[c] < rows.upper[c]):
-            worst = max(worst, abs(off))
-    return worst
+        i, j = rows.nodes[c, 0], rows.nodes[c, 1]
+        w, old = inverse_mass[i] + inverse_mass[j], p[c]
+        d0 = offset[c, 0] + h * (v[j, 0] - v[i, 0] - w * old * n[c, 0])
+        d1 = offset[c, 1] + h * (v[j, 1] - v[i, 1] - w * old * n[c, 1])
+        d2 = offset[c, 2] + h * (v[j, 2] - v[i, 2] - w * old * n[c, 2])
+        size = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+        if size == 0.0:
+            continue
+        aim = rows.length[c] - h * rows.bias[c]
+        if rows.compliance[c] == 0.0:
+            aim = min(max(size, min(aim, rows.rest[c])), max(aim, rows.rest[c]))
+        new = min(max((aim - size) * rows.r[c] / h, rows.lower[c]), rows.upper[c])
+        d0, d1, d2 = d0 / size, d1 / size, d2 / size
+        e0, e1, e2 = new * d0 - old * n[c, 0], new * d1 - old * n[c, 1], new * d2 - old * n[c, 2]
+        p[c], n[c, 0], n[c, 1], n[c, 2] = new, d0, d1, d2
+        square = e0 * e0 + e1 * e1 + e2 * e2
+        squares += square
+        largest = max(largest, rows.w[c] * np.sqrt(square))
+        a, b = inverse_mass[i], inverse_mass[j]
+        v[i, 0], v[i, 1], v[i, 2] = v[i, 0] - a * e0, v[i, 1] - a * e1, v[i, 2] - a * e2
+        v[j, 0], v[j, 1], v[j, 2] = v[j, 0] + b * e0, v[j, 1] + b * e1, v[j, 2] + b * e2
+    return largest, squares
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def stretches(rows: DistanceRows, p: Array, h: float, v: Array, share: float) -> bool:
+    """Whether an inextensible row within its bounds is off by more than this share after h."""
+    least, most = max(1.0 - share, 0.0) ** 2, (1.0 + share) ** 2
+    for c in range(len(p)):
+        i, j = rows.nodes[c, 0], rows.nodes[c, 1]
+        d0 = rows.offset[c, 0] + h * (v[j, 0] - v[i, 0])
+        d1 = rows.offset[c, 1] + h * (v[j, 1] - v[i, 1])
+        d2 = rows.offset[c, 2] + h * (v[j, 2] - v[i, 2])
+        square, rest = d0 * d0 + d1 * d1 + d2 * d2, rows.rest[c] * rows.rest[c]
+        if least * rest <= square <= most * rest or rows.w[c] == 0.0 or rows.compliance[c] > 0.0:
+            continue
+        if p[c] > rows.lower[c] if square > rest else p[c] < rows.upper[c]:
+            return True
+    return False
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -166,31 +181,34 @@ def limit_tension(rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass
             v[i, 0], v[i, 1], v[i, 2] = r0, r1, r2
 
 
+@njit(cache=True, error_model="numpy", fastmath={"contract"}, inline="always")
+def _push(v: Array, i: int, s: float, g: Vec) -> None:
+    v[i, 0] += s * g[0]
+    v[i, 1] += s * g[1]
+    v[i, 2] += s * g[2]
+
+
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tuple[float, float]:
     largest, squares = 0.0, 0.0
-    g = rows.gradient
     for c in range(len(p)):
-        u = rows.bias[c] + rows.compliance[c] * p[c]
-        for a in range(4):
-            i = rows.nodes[c, a]
-            u += g[c, a, 0] * v[i, 0] + g[c, a, 1] * v[i, 1] + g[c, a, 2] * v[i, 2]
+        i, j, m, n = rows.nodes[c, 0], rows.nodes[c, 1], rows.nodes[c, 2], rows.nodes[c, 3]
+        gi, gj, gm, gn = bending_gradient(rows.tip, c)
+        u = (dot(gi, point(v, i)) + dot(gj, point(v, j))) + (
+            dot(gm, point(v, m)) + dot(gn, point(v, n))
+        )
+        u += rows.bias[c] + rows.compliance[c] * p[c]
         new = limited.solve_row(rows.r[c], u, p[c], rows.lower[c], rows.upper[c])
         d = new - p[c]
         if d == 0.0:
             continue
         p[c] = new
         squares += d * d
-        most = 0.0
-        for a in range(4):
-            i = rows.nodes[c, a]
-            s = d * inverse_mass[i]
-            g0, g1, g2 = g[c, a, 0], g[c, a, 1], g[c, a, 2]
-            v[i, 0] += s * g0
-            v[i, 1] += s * g1
-            v[i, 2] += s * g2
-            most = max(most, abs(s) * (abs(g0) + abs(g1) + abs(g2)))
-        largest = max(largest, most)
+        largest = max(largest, abs(d) * rows.reach[c])
+        _push(v, i, d * inverse_mass[i], gi)
+        _push(v, j, d * inverse_mass[j], gj)
+        _push(v, m, d * inverse_mass[m], gm)
+        _push(v, n, d * inverse_mass[n], gn)
     return largest, squares
 
 
@@ -202,11 +220,10 @@ def apply_distance_impulses(rows: DistanceRows, q: Array, v: Array, inverse_mass
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
 def apply_bending_impulses(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
-    g = rows.gradient
     for c in range(len(q)):
-        for a in range(4):
-            i = rows.nodes[c, a]
-            s = q[c] * inverse_mass[i]
-            v[i, 0] += s * g[c, a, 0]
-            v[i, 1] += s * g[c, a, 1]
-            v[i, 2] += s * g[c, a, 2]
+        i, j, m, n = rows.nodes[c, 0], rows.nodes[c, 1], rows.nodes[c, 2], rows.nodes[c, 3]
+        gi, gj, gm, gn = bending_gradient(rows.tip, c)
+        _push(v, i, q[c] * inverse_mass[i], gi)
+        _push(v, j, q[c] * inverse_mass[j], gj)
+        _push(v, m, q[c] * inverse_mass[m], gm)
+        _push(v, n, q[c] * inverse_mass[n], gn)

@@ -19,24 +19,27 @@ from limpet.clock import Clock
 from limpet.contact.contacts import Contacts
 from limpet.contact.pipeline import CollisionBody, CollisionPipeline
 from limpet.contact.primitive_pairs import Kinematics
-from limpet.contact.primitives import BALL, Primitive
+from limpet.contact.primitives import Primitive
 from limpet.dynamics.warm_start import WarmStart
 from limpet.errors import require_positive
-from limpet.particles.body import ParticleBody, falling
+from limpet.particles.body import ParticleBody
 from limpet.particles.constraints import (
     ParticleConstraints,
     RigidPoses,
     follow_rows,
     moving,
 )
-from limpet.particles.distances import edge_rotation_rate, transverse_frequency
 from limpet.particles.mass_splitting import split_mass_contacts
 from limpet.particles.model import ParticleModel
 from limpet.particles.monitor import Monitor
+from limpet.particles.node_factor import NodePattern
 from limpet.particles.pending_step import PendingStep
 from limpet.particles.point_pairs import CollisionSurfaces, PointPairs, contact_pairs
 from limpet.particles.sheet_positions import SheetPositions
 from limpet.particles.sliding import BodyPrimitives, slide
+from limpet.particles.substeps import by_load, solves_needed
+from limpet.particles.surface_kinematics import surface_kinematics
+from limpet.particles.surface_proxy import SurfaceProxy
 from limpet.particles.sweep import (
     ConstraintRows,
     Impulses,
@@ -53,10 +56,8 @@ from limpet.rigid.rigid_body import RigidBody
 Array = np.ndarray
 
 
-SWING_PER_SUBSTEP = 2.0  # [rad] of the fastest chain in a solve: beyond, loads pass on too slowly
 MILLIMETRE = 1e-3  # [m] residuals are displacements over that, as those of `contact.law`
 SUBSTEP = ("free", "compliance", "solve", "correct")  # phases of a substep
-ROTATED = 0.3  # [rad] rotation of an edge in a solve: beyond, it cannot be held along its direction
 
 
 class ParticleSystem:
@@ -71,20 +72,24 @@ class ParticleSystem:
         """It moves the bodies of the model themselves; `of` moves copies."""
         self.h = require_positive("time step h", h, " s")
         self.gravity, self.settings = np.asarray(gravity, float), model.settings
-        self.soft, self.rigid, self.first = model.soft, model.rigid, model.first
-        self.bodies: list[ParticleBody | RigidBody] = model.bodies
-        bodies, soft = model.collision_bodies, dict(zip(self.first.tolist(), self.soft))
+        self.first = model.first
+        self._all_soft, self._all_rigid = model.soft, model.rigid  # proxies included
+        self.soft = [b for b in model.soft if not b.proxy]
+        self.rigid = [b for b in model.rigid if not b.proxy]
+        self.proxies = [b for b in model.bodies if isinstance(b, SurfaceProxy)]
+        self.bodies: list[ParticleBody | RigidBody] = [*self.soft, *self.rigid]
+        bodies, soft = model.collision_bodies, dict(zip(self.first.tolist(), self._all_soft))
         self._soft_surfaces = [(k, soft[b.first]) for k, b in enumerate(bodies) if b.rigid < 0]
         self._rigid_surfaces = [(k, b.rigid, b.shape) for k, b in enumerate(bodies) if b.rigid >= 0]
-        at = self._kinematics(RigidPoses.of(self.rigid))
+        at = self._kinematics(RigidPoses.of(self._all_rigid))
         self._pipeline = CollisionPipeline.of(bodies, at, self.settings.continuous)
         friction = model.friction.matrix([b.name for b in bodies])
         self._surfaces = CollisionSurfaces.of(bodies, friction)
         self._constraints = ParticleConstraints.of(model.distances, model.bends, model.anchors)
         self._primitives = self._body_primitives(bodies)
         self._positions = SheetPositions.of(
-            self.soft, self._constraints.distances, self.settings.baumgarte,
-            not self.settings.mass_splitting,
+            self._all_soft, self._constraints.distances, self.settings.baumgarte,
+            not self.settings.mass_splitting, self.settings.end_directions,
         )  # fmt: skip
         self._impulses: Impulses | None = None
         self._last_h = h  # [s] of the solve that found them
@@ -96,7 +101,7 @@ class ParticleSystem:
         self.contacts = Contacts.none(), Contacts.none()  # of the last step, as in `PendingStep`
         self._points = np.zeros((0, 3)), np.zeros((0, 3))
         self.last_sweep = SweepResult(0, np.zeros(0), np.zeros(0))
-        self.monitor = Monitor(self.soft, self.rigid, self._constraints)
+        self.monitor = Monitor(self.soft, self.rigid, self.proxies, self._constraints)
 
     @staticmethod
     def of(model: ParticleModel, h: float, gravity: Array) -> ParticleSystem:
@@ -139,7 +144,7 @@ class ParticleSystem:
         clock = clock or Clock(self.clock)
         self.substeps = substeps or self._substeps()
         h = self.h / self.substeps
-        x, poses = self.positions(), RigidPoses.of(self.rigid)
+        x, poses = self.positions(), RigidPoses.of(self._all_rigid)
         at = self._kinematics(poses)
         every = h if self._pipeline.meshes else self.h  # meshes are searched in each solve
         deep = self._pipeline.overlaps(at)
@@ -158,11 +163,13 @@ class ParticleSystem:
     def free(self, now: PendingStep) -> None:
         """Velocities of the bodies by themselves."""
         h, done = now.h, self.substeps - now.left
-        for body in self.bodies:
-            body.compute_free_velocity(h, self.gravity, self.time + done * h)
+        for soft in self._all_soft:
+            soft.compute_free_velocity(h, self.gravity, self.time + done * h)
+        for rigid in self._all_rigid:
+            rigid.compute_free_twist(h, self.gravity, self.time + done * h)
         for body, force in zip(self.bodies, now.outside):
             body.apply_impulse(h * force)
-        now.on = moving(self.soft, self.rigid, self._constraints.pins, now.x, h)
+        now.on = moving(self._all_soft, self._all_rigid, self._constraints.pins, now.x, h)
 
     def constrain(self, now: PendingStep) -> None:
         """Rows, and the last impulses to start from."""
@@ -177,7 +184,7 @@ class ParticleSystem:
         self._positions.release(now.rows)
         if settings.mass_splitting:
             now.p.contacts[:] = 0.0
-        begin(now.rows, now.p, on, h, settings.warm_start)
+        begin(now.rows, now.p, on, h, settings.warm_start, settings.end_directions)
         self.monitor.require_bounded(on, self.steps + 1, self.time)
         if settings.mass_splitting:
             self._average(now.rows, now.p, on, h)
@@ -187,12 +194,11 @@ class ParticleSystem:
         assert now.rows is not None and now.on is not None
         self.last_sweep = sweep(
             now.rows, now.p, now.on, now.h, settings.sweeps, settings.rigid_sweeps,
-            settings.tolerance, settings.max_sweeps, settings.max_stretch,
+            settings.tolerance, settings.max_sweeps, settings.max_stretch, settings.end_directions,
         )  # fmt: skip
         now.sweeps += self.last_sweep.sweeps
         self.monitor.require_bounded(now.on, self.steps + 1, self.time)
-        off = now.h * float(self.last_sweep.change[-1]) / MILLIMETRE
-        now.residual = max(now.residual, off)
+        now.residual = max(now.residual, now.h * float(self.last_sweep.change[-1]) / MILLIMETRE)
 
     def move(self, now: PendingStep) -> None:
         """Hand the velocities to the bodies, and go with them."""
@@ -201,14 +207,14 @@ class ParticleSystem:
         x, self.impacts = self._positions.arrive(
             now.x, now.rows, now.on, now.h, self._pipeline.joined
         )
-        told = self.monitor.driven or now.left == 0
+        told = self.monitor.tells or now.left == 0
         self._take(now.on, *(self._reactions(now) if told else (None, None)))
         self.monitor.solved(now.outside, now.h)
-        for body in self.bodies:
+        for body in (*self._all_soft, *self._all_rigid):
             body.advance(now.h)
-        for i, soft in enumerate(self.soft):
+        for i, soft in enumerate(self._all_soft):
             soft.x = x[self.first[i] : self.first[i + 1]].copy()
-        now.x, now.poses = x, RigidPoses.of(self.rigid)
+        now.x, now.poses = x, RigidPoses.of(self._all_rigid)
         if now.left and self._pipeline.meshes:
             self._search(now)
         elif now.left:
@@ -228,6 +234,8 @@ class ParticleSystem:
 
     @staticmethod
     def _remember(now: PendingStep) -> WarmStart:
+        if len(now.p.rigid_contacts) == 0:
+            return WarmStart.of(now.contacts[1].key, now.p.contacts, now.pairs[1].frame)
         return WarmStart.of(
             np.concatenate([c.key for c in now.contacts]),
             np.concatenate([now.p.rigid_contacts, now.p.contacts]),
@@ -245,27 +253,21 @@ class ParticleSystem:
         self.monitor.check(self.steps, self.time)
 
     def _substeps(self) -> int:
-        """How many solves a step needs: what explicit bodies, taut chains and fast edges ask for.
-
-        A chain of tension T swings across at about sqrt(4 T/m L).
-        """
-        settings, distances = self.settings, self._constraints.distances
-        needed = max((self.h / b.stable_step for b in self.soft), default=0.0)
-        if len(distances.rest):
-            v = np.concatenate([b.v for b in self.soft])
-            needed = max(needed, self.h * edge_rotation_rate(v, distances) / ROTATED)
-        if self._impulses is not None and len(distances.rest):
-            mass = np.concatenate([b.inverse_mass for b in self.soft])
-            swing = transverse_frequency(self._impulses.distances / self._last_h, distances, mass)
-            needed = max(needed, self.h * swing / SWING_PER_SUBSTEP)
+        settings, distances, last = self.settings, self._constraints.distances, self._impulses
+        tension = None if last is None else last.distances / self._last_h
+        needed = solves_needed(self.soft, distances, tension, self.h)
+        if settings.end_directions:
+            needed = max(
+                needed, by_load(self.substeps, self.monitor.stretch / settings.max_stretch)
+            )
         most = max(settings.substeps, settings.max_substeps)
         return int(min(max(settings.substeps, np.ceil(needed)), most))
 
     def _average(self, rows: ConstraintRows, p: Impulses, on: Velocities, h: float) -> None:
         """Solve the contacts of nodes as in C 4.3; the sweeps leave them out."""
-        body = np.repeat(np.arange(len(self.soft)), np.diff(self.first))
-        mass = np.array([b.mass for b in self.soft])
-        rigid = np.array([b.mass if b.movable else 0.0 for b in self.rigid])
+        body = np.repeat(np.arange(len(self._all_soft)), np.diff(self.first))
+        mass = np.array([b.mass for b in self._all_soft])
+        rigid = np.array([b.mass if b.movable else 0.0 for b in self._all_rigid])
         pairs, bias = rows.contacts.pairs, rows.contacts.bias
         split_mass_contacts(
             pairs, bias, p.contacts, on, body, mass, rigid, self.gravity, h, self.settings.sweeps
@@ -274,51 +276,36 @@ class ParticleSystem:
 
     def _take(self, on: Velocities, nodes: Array | None, rigids: Array | None) -> None:
         """Hand the velocities to the bodies, with the impulses that prescribed motions resist."""
-        for i, soft in enumerate(self.soft):
+        for i, soft in enumerate(self._all_soft):
             own = slice(self.first[i], self.first[i + 1])
             soft.set_velocity(on.v[own], None if nodes is None else nodes[own])
-        for i, rigid in enumerate(self.rigid):
+        for i, rigid in enumerate(self._all_rigid):
             rigid.set_velocity(on.rigid_v[i], None if rigids is None else rigids[i])
 
     def _reactions(self, now: PendingStep) -> tuple[Array | None, Array | None]:
         """Impulses on nodes (n, 3) and rigid bodies (b, 6), if a prescribed motion is to know."""
         assert now.rows is not None
-        if any(len(b.driven) for b in self.soft):
-            return reactions(now.rows, now.p, len(now.x), len(self.rigid))
-        if any(b.prescribed for b in self.rigid):
-            return None, rigid_reactions(now.rows, now.p, len(self.rigid))
+        if any(len(b.driven) or b.proxy for b in self._all_soft):
+            return reactions(now.rows, now.p, len(now.x), len(self._all_rigid))
+        if any(b.prescribed or b.proxy for b in self._all_rigid):
+            return None, rigid_reactions(now.rows, now.p, len(self._all_rigid))
         return None, None
+
+    def node_pattern(self) -> NodePattern:
+        """Which nodes its constraints couple, contacts apart."""
+        return NodePattern.of(self._constraints, int(self.first[-1]), len(self.rigid))
 
     def positions(self) -> Array:
         """(n, 3) [m] all nodes."""
-        return np.concatenate([np.zeros((0, 3)), *(b.x for b in self.soft)])
+        return np.concatenate([np.zeros((0, 3)), *(b.x for b in self._all_soft)])
 
     def _kinematics(self, poses: RigidPoses) -> Kinematics:
-        """Of the collision surfaces, moving as they will if nothing but gravity acts."""
-        n, fall = len(self._soft_surfaces) + len(self._rigid_surfaces), self.h * self.gravity
-        none = np.zeros((0, 3))
-        x, v, start = [none] * n, [none] * n, np.zeros(n + 1, np.int64)
-        centre, rotation, motion = np.zeros((n, 3)), np.zeros((n, 3, 3)), np.zeros((n, 6))
-        for k, soft in self._soft_surfaces:
-            x[k], v[k] = soft.x, falling(soft.v, self.gravity, self.h)
-        for k, i, shape in self._rigid_surfaces:
-            body = self.rigid[i]
-            centre[k], rotation[k] = poses.centre[i], poses.rotation[i]
-            motion[k, :3], motion[k, 3:] = body.v, body.w
-            if shape is not None and shape.kind == BALL:
-                x[k], v[k] = centre[k : k + 1], body.v[None]
-            else:
-                x[k], v[k] = body.positions(), body.velocities()
-            if body.movable:
-                v[k] = v[k] + fall
-                motion[k, :3] += fall
-        np.cumsum([len(each) for each in x], out=start[1:])
-        return Kinematics(
-            start, np.concatenate([none, *x]), np.concatenate([none, *v]), centre, rotation, motion
+        return surface_kinematics(
+            self._soft_surfaces, self._rigid_surfaces, self._all_rigid, poses, self.gravity, self.h
         )
 
     def _body_primitives(self, bodies: Sequence[CollisionBody]) -> BodyPrimitives:
-        shapes: list[Primitive | None] = [None] * len(self.rigid)
+        shapes: list[Primitive | None] = [None] * len(self._all_rigid)
         thickness = np.zeros(self.first[-1])
         for _, i, shape in self._rigid_surfaces:
             shapes[i] = shape
@@ -361,6 +348,7 @@ class ParticleSystem:
         known = self._warm_start
         state |= {"warm_start/keys": known.keys, "warm_start/values": known.values}
         state |= {"last_h": np.array(self._last_h), "step": np.array(self.steps)}
+        state |= {"substeps": np.array(self.substeps)}
         return state | {"monitor": self.monitor.get_state()}
 
     def set_state(self, state: Mapping[str, Array]) -> None:
@@ -373,8 +361,13 @@ class ParticleSystem:
         change = np.zeros_like(known["values"])
         self._warm_start = WarmStart(known["keys"], known["values"], change)
         self._last_h, self.steps = float(state["last_h"]), int(state["step"])
-        self.time = self.steps * self.h
+        self.time, self.substeps = self.steps * self.h, int(state["substeps"])
         self.monitor.set_state(state["monitor"])
+
+    def _converged(self, now: PendingStep) -> bool:
+        """The last sweep moved hardly anything, and inextensible edges have their length."""
+        settings = self.settings
+        return now.residual <= settings.accuracy and self.monitor.stretch <= settings.max_stretch
 
     def _report(self, now: PendingStep) -> StepReport:
         p = now.p
@@ -384,7 +377,7 @@ class ParticleSystem:
             step=self.steps, time=self.time, phases=now.clock.phases,
             rows=sum(q.size for q in p), contacts=sum(map(len, self.contacts)),
             active_contacts=pressed, residual=now.residual,
-            converged=now.residual <= self.settings.accuracy, iterations=0, sweeps=now.sweeps,
+            converged=self._converged(now), iterations=0, sweeps=now.sweeps,
             max_penetration=now.overlap, cavities=(),
             reactions=self.monitor.reactions(self.h), momentum_residual=None,
             air_error=0.0, remeshed=False, particles=self.monitor.report(self.steps),
