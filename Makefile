@@ -19,7 +19,7 @@ run: setup
 	$(BIN)/limpet run ground --out runs/ground --force
 
 test: setup lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: setup
 	$(BIN)/ruff check .

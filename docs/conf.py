@@ -31,11 +31,14 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(numpy|collections|os|pathlib)\..+"),
     ("py:class", "Array|P|Contacts|JoinedSurface|ValveState|Cavity|Span|SealBoundaryModel|Place"),
-    ("py:class", "ParticleSummary"),
+    ("py:class", "ParticleSummary|CupSummary"),
     ("py:class", r"Limit|Finder|RunStatus|AirLedger|WarmStart|limpet\.record\.run\..+"),
     ("py:class", r"ParticleMesh|Primitive|Motion|ParticleBody|RigidBody|Named|ParticleState"),
     ("py:class", r"limpet\.(model|dynamics|particles|contact|rigid|fem|pressure_field)\..+"),
-    ("py:class", r"Pose|Field|FieldGeometry|QuadraturePoints|ContactSurface|ContactTable"),
+    (
+        "py:class",
+        r"Pose|Field|FieldGeometry|SoftField|QuadraturePoints|ContactSurface|ContactTable",
+    ),
     (
         "py:class",
         r"Control|ParticleModel|SolverMemory|Surface|Body|FrictionTable|RunnableSimulation|limpet\.geometry\..+",
