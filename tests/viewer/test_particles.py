@@ -17,7 +17,7 @@ MIDDLE = """name => {
     const r = limpet.view.renderer.domElement.getBoundingClientRect();
     return [r.left + (p.x + 1) / 2 * r.width, r.top + (1 - p.y) / 2 * r.height];
 }"""
-ACROSS = """name => {  // [m] where its middle is along the screen's horizontal axis, which falling leaves alone
+ACROSS = """name => {  // [m] along the screen's horizontal axis, unchanged by a fall
     const body = limpet.header.bodies.find(b => b.name === name), x = limpet.frame.positions;
     const right = limpet.view.camera.matrixWorld.elements.slice(0, 3);
     let sum = 0;
