@@ -18,6 +18,34 @@ Array = np.ndarray
 SLIP_SPEED = 1e-6  # [m/s] s: friction of mu f / sqrt(2)
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def point_friction(
+    u: Array, n: Array, load: float, mu: float, d: float, with_rate: bool, force: Array, rate: Array
+) -> None:
+    """Force (3,) [N] at a point that moves with u (3,), and its rate -df/du (3, 3) [N s/m].
+
+    u is left with its part along the surface. d [s/m].
+    """
+    un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
+    slip2 = SLIP_SPEED * SLIP_SPEED
+    for c in range(3):
+        u[c] -= un * n[c]
+        slip2 += u[c] * u[c]
+    drag = mu * load / np.sqrt(slip2)
+    opening = d * un < 1.0
+    normal = load * d * un if opening else load
+    for c in range(3):
+        force[c] = -drag * u[c] - normal * n[c]
+    if not with_rate:
+        return
+    for c in range(3):
+        for e in range(3):
+            same = 1.0 if c == e else 0.0
+            rate[c, e] = drag * (same - n[c] * n[e] - u[c] * u[e] / slip2)
+            if opening:
+                rate[c, e] += load * d * n[c] * n[e]
+
+
 @njit(cache=True, error_model="numpy")
 def friction_terms(
     points: Array, centre: Array, twist: Array, mu: float, damping: float, with_rate: bool = True
@@ -38,29 +66,13 @@ def friction_terms(
         for c in range(3):
             e, f = (c + 1) % 3, (c + 2) % 3
             u[c] = twist[c] + twist[3 + e] * x[f] - twist[3 + f] * x[e]
-        un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
-        slip2 = SLIP_SPEED * SLIP_SPEED
-        for c in range(3):
-            u[c] -= un * n[c]
-            slip2 += u[c] * u[c]
-        slip = np.sqrt(slip2)
-        drag = mu * load / slip
-        opening = d * un < 1.0
-        normal = load * d * un if opening else load
-        for c in range(3):
-            force[c] = -drag * u[c] - normal * n[c]
+        point_friction(u, n, load, mu, d, with_rate, force, c3)
         for c in range(3):
             e, f = (c + 1) % 3, (c + 2) % 3
             wrench[c] += force[c]
             wrench[3 + c] += x[e] * force[f] - x[f] * force[e]
         if not with_rate:
             continue
-        for c in range(3):
-            for e in range(3):
-                same = 1.0 if c == e else 0.0
-                c3[c, e] = drag * (same - n[c] * n[e] - u[c] * u[e] / slip2)
-                if opening:
-                    c3[c, e] += load * d * n[c] * n[e]
         for c in range(3):
             e, f = (c + 1) % 3, (c + 2) % 3
             for b in range(3):

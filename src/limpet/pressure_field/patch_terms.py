@@ -49,6 +49,31 @@ def _left(p: float, modulus: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
+def face_rises(area: Array, gradient_a: Array, gradient_b: Array) -> tuple[Array, Array, Array]:
+    """Of polygons: size (k,) [m^2], unit normal (k, 3), rise of pressure on approach [Pa/m]."""
+    count = len(area)
+    size, n, rise = np.empty(count), np.zeros((count, 3)), np.empty(count)
+    for k in range(count):
+        size[k] = np.sqrt(area[k, 0] ** 2 + area[k, 1] ** 2 + area[k, 2] ** 2)
+        for c in range(3):
+            n[k, c] = area[k, c] / size[k] if size[k] > 0.0 else 0.0
+        rise[k] = rise_of_pressure(n[k], gradient_a[k], gradient_b[k])
+    return size, n, rise
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def spring_of(rise: float, steepest: float, pressure: float, highest: float) -> float:
+    """[Pa/m] that a polygon enters the stiffness with.
+
+    Where the pressure does not rise on approach, on the rims of a box, the force still fades as the
+    body leaves: these take the secant stiffness of the others, never in the force.
+    """
+    if rise > RIM * steepest:
+        return rise
+    return max(pressure, 0.0) * steepest / highest if highest > 0.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
 def patch_terms(
     area: Array, centroid: Array, pressure: Array, gradient_a: Array, gradient_b: Array,
     start: Array, corners: Array, corner_pressure: Array, about: Array, modulus: float,
@@ -56,28 +81,18 @@ def patch_terms(
     """Wrench (6,) on body a about a point, stiffness (6, 6) [N/m, ...] there, highest p/E, and the
     load [N]: the sum of the forces, whatever their directions.
 
-    The stiffness is that of approach along the normals. Where the pressure does not rise on
-    approach, on the rims of a box, the force still fades as the body leaves: these take the secant
-    stiffness of the others, in the stiffness only, never in the force.
+    The stiffness is that of approach along the normals.
     """
     wrench, stiffness = np.zeros(6), np.zeros((6, 6))
     count = len(pressure)
-    rise, n = np.empty(count), np.empty((count, 3))
-    steepest, highest, load = 0.0, 0.0, 0.0
-    for k in range(count):
-        size = np.sqrt(area[k, 0] ** 2 + area[k, 1] ** 2 + area[k, 2] ** 2)
-        for c in range(3):
-            n[k, c] = area[k, c] / size if size > 0.0 else 0.0
-        rise[k] = rise_of_pressure(n[k], gradient_a[k], gradient_b[k])
-        steepest = max(steepest, rise[k])
+    _, n, rise = face_rises(area, gradient_a, gradient_b)
+    steepest, highest, load = rise.max() if count else 0.0, 0.0, 0.0
     for i in range(len(corner_pressure)):
         highest = max(highest, corner_pressure[i])
     p, share, x = np.empty(3), np.empty(3), np.empty((3, 3))
     first, second = np.empty(3), np.empty((3, 3))
     for k in range(count):
-        spring = rise[k]
-        if spring <= RIM * steepest:
-            spring = max(pressure[k], 0.0) * steepest / highest if highest > 0.0 else 0.0
+        spring = spring_of(rise[k], steepest, pressure[k], highest)
         zeroth = 0.0
         first[:], second[:] = 0.0, 0.0
         for i in range(start[k], start[k + 1]):
@@ -144,22 +159,17 @@ def friction_points(
     A polygon above `large` of the surface's area has three points a triangle, others one, where
     the resultant of the traction acts: force and moment are exact.
     """
-    total, most = 0.0, 0
-    size = np.empty(len(pressure))
-    for k in range(len(pressure)):
-        size[k] = np.sqrt(area[k, 0] ** 2 + area[k, 1] ** 2 + area[k, 2] ** 2)
-        total += size[k]
+    size, normal, rises = face_rises(area, gradient_a, gradient_b)
+    total, most = size.sum(), 0
     for k in range(len(pressure)):
         most += 3 * (start[k + 1] - start[k]) if size[k] > large * total else 1
     rows = np.empty((most, 8))
-    n, p, share, resultant = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    p, share, resultant = np.empty(3), np.empty(3), np.empty(3)
     used = 0
     for k in range(len(pressure)):
         if size[k] == 0.0:
             continue
-        for c in range(3):
-            n[c] = area[k, c] / size[k]
-        rise = rise_of_pressure(n, gradient_a[k], gradient_b[k])
+        n, rise = normal[k], rises[k]
         whole, force = size[k] <= large * total, 0.0
         resultant[:] = 0.0
         for i in range(start[k], start[k + 1]):

@@ -17,11 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.pressure_field.friction_terms import SLIP_SPEED
-from limpet.pressure_field.patch_terms import CORE, LOCKING, RIM, corner_shares
+from limpet.pressure_field.friction_terms import point_friction
+from limpet.pressure_field.patch_terms import CORE, LOCKING, corner_shares, face_rises, spring_of
 from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
 from limpet.pressure_field.surface import ContactSurface
-from limpet.pressure_field.wrench import rise_of_pressure
 
 Array = np.ndarray
 
@@ -62,14 +61,8 @@ def _points(
     start: Array, corners: Array, corner_pressure: Array, modulus: float, large: float,
 ) -> tuple[Array, Array, Array, Array, Array, Array]:  # fmt: skip
     count = len(pressure)
-    size, rise, n = np.empty(count), np.empty(count), np.zeros((count, 3))
-    total, steepest, highest = 0.0, 0.0, 0.0
-    for k in range(count):
-        size[k] = np.sqrt(area[k, 0] ** 2 + area[k, 1] ** 2 + area[k, 2] ** 2)
-        for c in range(3):
-            n[k, c] = area[k, c] / size[k] if size[k] > 0.0 else 0.0
-        rise[k] = rise_of_pressure(n[k], gradient_a[k], gradient_b[k])
-        total, steepest = total + size[k], max(steepest, rise[k])
+    size, n, rise = face_rises(area, gradient_a, gradient_b)
+    total, steepest, highest = size.sum(), rise.max() if count else 0.0, 0.0
     most = 0
     for i in range(len(corner_pressure)):
         highest = max(highest, corner_pressure[i])
@@ -81,9 +74,7 @@ def _points(
     p, share, at = np.empty(3), np.empty(3), np.empty(3)
     used = 0
     for k in range(count):
-        spring = rise[k]
-        if spring <= RIM * steepest:  # as in patch_terms
-            spring = max(pressure[k], 0.0) * steepest / highest if highest > 0.0 else 0.0
+        spring = spring_of(rise[k], steepest, pressure[k], highest)
         whole, sum_k, stiff = size[k] <= large * total, 0.0, 0.0
         at[:] = 0.0
         for i in range(start[k], start[k + 1]):
@@ -225,28 +216,12 @@ def friction(
         for k in range(8):
             for c in range(3):
                 u[c] += points.weight[q, k] * velocity[points.vertex[q, k], c]
-        un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2]
-        slip2 = SLIP_SPEED * SLIP_SPEED
-        for c in range(3):
-            u[c] -= un * n[c]
-            slip2 += u[c] * u[c]
-        drag = mu * load / np.sqrt(slip2)
-        opening = d * un < 1.0
-        normal = load * d * un if opening else load
-        for c in range(3):
-            force[c] = -drag * u[c] - normal * n[c]
+        point_friction(u, n, load, mu, d, with_rate, force, block)
         for k in range(8):
             for c in range(3):
                 out[points.vertex[q, k], c] += points.weight[q, k] * force[c]
-        if not with_rate:
-            continue
-        for c in range(3):
-            for e in range(3):
-                same = 1.0 if c == e else 0.0
-                block[c, e] = drag * (same - n[c] * n[e] - u[c] * u[e] / slip2)
-                if opening:
-                    block[c, e] += load * d * n[c] * n[e]
-        _add(rate, points.vertex[q], points.weight[q], block)
+        if with_rate:
+            _add(rate, points.vertex[q], points.weight[q], block)
     return out, rate
 
 
