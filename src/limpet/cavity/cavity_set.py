@@ -16,9 +16,10 @@ import numpy as np
 
 from limpet.cavity.gas import law, regulated
 from limpet.cavity.gas.exchange import AirExchange, ExchangeResult, exchange_air
+from limpet.cavity.gas.gap_flow import slip_length
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
-from limpet.cavity.gas.network import GasNetwork, HoseState, PortFlow
+from limpet.cavity.gas.network import CavityFlow, GasNetwork, HoseState
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh, volume_and_gradient
 from limpet.cavity.seal.leak_paths import (
@@ -27,7 +28,8 @@ from limpet.cavity.seal.leak_paths import (
     vertex_areas,
     vertex_loads,
 )
-from limpet.cavity.seal.proximity import VertexProximity
+from limpet.cavity.seal.leaky import TIGHT, LeakySeal, leaky_ring, surroundings
+from limpet.cavity.seal.proximity import TOUCHING, VertexProximity
 from limpet.cavity.search import CavitySearch
 from limpet.contact.contacts import Contacts
 from limpet.dynamics.constraint_set import DATA, ConstraintSet, Control, RowBlock, StepContext
@@ -65,8 +67,11 @@ class CavitySet(ConstraintSet):
         default_exchange: AirExchange,  # of cavities between surfaces without one
         elastic: Callable[[], Array],  # (surfaces, 2) energy [J] and volume [m^3] of soft bodies
         names: Sequence[str],  # of the surfaces
+        leaky: LeakySeal | None = None,  # None: a seal is binary
+        compliance: Array | None = None,  # (surfaces,) (1 - nu^2)/E [1/Pa]; None: rigid
     ) -> None:
-        self._names = names
+        self._names, self._leaky = names, leaky
+        self._compliance = np.zeros(len(names)) if compliance is None else compliance
         self._search, self._contacts, self._network = search, contacts, network
         self._exchanges, self._default, self._elastic = exchanges, default_exchange, elastic
         self._atmosphere = search.atmosphere
@@ -96,11 +101,11 @@ class CavitySet(ConstraintSet):
         kind, data = np.full(c, law.KIND, np.int32), np.zeros((c, DATA))
         for i, cavity in enumerate(cavities):
             volume, product = cavity.volume, cavity.gas.product
-            if cavity.port_flow is not None:
-                if (target := cavity.port_flow.to_line.target) is not None:
+            if cavity.flow is not None:
+                if (target := cavity.flow.to_line.target) is not None:
                     kind[i], data[i, :2] = regulated.KIND, (target, around.pressure)
                     continue
-                volume, product = cavity.port_flow.gas_row(volume, cavity.air, h, around.rt)
+                volume, product = cavity.flow.gas_row(volume, cavity.air, h, around.rt)
             data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent
         keys = np.array([a.id for a in cavities], dtype=np.int64)
         return RowBlock(
@@ -139,8 +144,11 @@ class CavitySet(ConstraintSet):
             place = tuple(x[bottleneck].tolist()) if bottleneck >= 0 else NOWHERE
             measured.append(replace(c, volume=v, gradient=gradient, bottleneck=place))
         seals = [Seal(gap, 0.0, 0.0) for gap, _ in paths]
+        load = ledger.load if len(ledger.load) else np.zeros(len(x))
         if self._needs_tractions:
-            seals = self._seals(measured, seals, ledger.load, x, near)
+            seals = self._seals(measured, seals, load, x, near)
+        if self._leaky is not None and measured:
+            seals = self._leaking(self._leaky, measured, seals, paths, load, x, near)
         port: dict[int, int] = {}
         if self._network.ports:
             hoses, created = self._network.begin(ledger.hoses, time + h, control.vacuum)
@@ -159,13 +167,16 @@ class CavitySet(ConstraintSet):
     ) -> tuple[AirLedger, tuple[CavityReport, ...]]:
         """Close the step: P and V' of each cavity are known; at P_max air has left (P eq 13)."""
         cavities, reports, vented, leaked = [], [], 0.0, 0.0
-        drawn: dict[int, tuple[float, float]] = {}  # by port: P of its cavity, what it took
+        # by port: P of its cavity, what it took, whether the ring is closed
+        drawn: dict[int, tuple[float, float, bool]] = {}
+        around = self._atmosphere.pressure
         for c, p, rate in zip(ledger.cavities, pressures.tolist(), rates.tolist()):
             end = float(c.volume + h * rate)
             gas, seeped = c.gas, 0.0
-            if c.port_flow is not None:
-                gas, seeped, taken = c.port_flow.after(gas, p, end, h)
-                drawn[c.port_flow.port] = p, taken
+            if c.flow is not None:
+                gas, seeped, taken = c.flow.after(gas, p, end, h)
+                if c.flow.port is not None:
+                    drawn[c.flow.port] = p, taken, c.seal.closed
             before, leaked = gas.amount, leaked + seeped
             if p >= c.p_max * (1.0 - 1e-9):
                 gas = gas.with_less(min(gas.amount, gas.amount_at(p, end)))
@@ -180,13 +191,15 @@ class CavitySet(ConstraintSet):
                     margin=self._search.sealing_distance - c.seal.gap,
                     bottleneck=c.bottleneck, area=self._search.area(c),
                     bodies=tuple(self._names[i] for i in np.unique(c.mesh.body)),
+                    gap_flow=c.seal.conductance * (around - p),
+                    gap_conductance=c.seal.conductance,
                 )
             )  # fmt: skip
         hoses = self._network.advance(ledger.hoses, drawn, h) if ledger.hoses else ()
         ledger = replace(
             ledger, cavities=tuple(cavities), vented=ledger.vented + vented, load=self._load(),
             hoses=hoses,
-            leaked=ledger.leaked + leaked + sum(hose.drawn for hose in hoses if not hose.sealed),
+            leaked=ledger.leaked + leaked + sum(hose.drawn for hose in hoses if not hose.on_cavity),
             taken=ledger.taken + sum(hose.taken for hose in hoses),
         )  # fmt: skip
         return ledger, tuple(reports)
@@ -216,7 +229,6 @@ class CavitySet(ConstraintSet):
         """The seals with what they bear; their load is that of the last step."""
         search, elastic = self._search, self._elastic()
         meshes = [c.mesh for c in cavities]
-        load = load if len(load) else np.zeros(len(x))
         area = vertex_areas(search.surface.triangles, x)
         traction = np.divide(load, area, out=np.zeros_like(load), where=area > 0.0)
         paths = seal_tractions(search.surface, near, search.sealing_distance, meshes, traction)
@@ -233,6 +245,32 @@ class CavitySet(ConstraintSet):
             )  # fmt: skip
         return loaded
 
+    def _leaking(
+        self, leaky: LeakySeal, cavities: Sequence[Cavity], seals: Sequence[Seal],
+        paths: Sequence[tuple[float, int]], load: Array, x: Array, near: VertexProximity,
+    ) -> list[Seal]:  # fmt: skip
+        """The seals with what their gaps let through, at the gap now and the last pressure.
+
+        The gap is that of the start of the step: with the gap at its end a step has several
+        solutions, and seals what should stay open.
+        """
+        search, air = self._search, self._atmosphere
+        area = vertex_areas(search.surface.triangles, x) if leaky.roughness > 0.0 else load
+        around = surroundings(
+            leaky, search.surface, search.trees, x, near, [c.mesh for c in cavities], load, area,
+            self._compliance,
+        )  # fmt: skip
+        out = []
+        for c, seal, (gap, vertex) in zip(cavities, seals, paths):
+            left = gap - around.slack[vertex] if vertex >= 0 else 0.0
+            g = 0.0
+            if left >= TIGHT or leaky.roughness > 0.0:
+                slip = slip_length(0.5 * (air.pressure + min(c.pressure, air.pressure)), air.rt)
+                ring = leaky_ring(leaky, around, c.mesh, slip)
+                g = ring.conductance(c.pressure, air.pressure, air.rt)
+            out.append(replace(seal, conductance=g, closed=left < TOUCHING))
+        return out
+
     @cached_property
     def _needs_tractions(self) -> bool:
         """Whether a limit or a leak depends on the contact traction of the rings."""
@@ -246,26 +284,31 @@ class CavitySet(ConstraintSet):
     ) -> Cavity:  # fmt: skip
         """The cavity after a step's air exchange, and the pressure that its seal holds.
 
-        On a vacuum line what leaks and what is drawn are balanced within the step: see `close`.
+        On a vacuum line, and through a leaky ring, what leaks and what is drawn are balanced within
+        the step: see `close`. Air of another exponent leaks before the step.
         """
-        exchange, flow = self._exchange(c.mesh, leak), None
+        air, exchange, flow = self._atmosphere, self._exchange(c.mesh, leak), None
         if port is not None:
-            g = exchange.conductance_at(seal.traction)
+            g = exchange.conductance_at(seal.traction) + seal.conductance
             least = -c.gas.amount / h  # a constant rate cannot take more than there is
-            leaks = Flow(a=max(exchange.leak, least) + g * self._atmosphere.pressure, b=g)
-            flow = PortFlow(port, self._network.flow_from_cup(port, hoses, h), leaks)
+            leaks = Flow(a=max(exchange.leak, least) + g * air.pressure, b=g)
+            flow = CavityFlow(leaks, self._network.flow_from_cup(port, hoses, h), port)
             exchange = replace(exchange, leak=0.0, conductance=0.0)
+        elif seal.conductance > 0.0 and air.exponent == 1.0:
+            g = seal.conductance
+            flow = CavityFlow(Flow(a=g * air.pressure, b=g))
+        elif seal.conductance > 0.0:
+            g = exchange.conductance_at(seal.traction) + seal.conductance
+            exchange = replace(exchange, conductance=g, traction=np.inf)
         result = ExchangeResult(c.gas, c.stored, 0.0)
         if exchange != SEALED or c.stored > 0.0:
             known = c.pressure > 0.0 and c.gas.amount > 0.0
             room = c.gas.volume_at(c.pressure) if known else c.volume
-            result = exchange_air(
-                exchange, c.gas, c.stored, room, seal.traction, self._atmosphere, time + h, h
-            )
-        p_max = self._atmosphere.pressure + self._atmosphere.rule.overpressure_of(seal)
+            result = exchange_air(exchange, c.gas, c.stored, room, seal.traction, air, time + h, h)
+        held = air.rule.overpressure_of(seal) if seal.closed else 0.0
         return replace(
             c, gas=result.gas, stored=result.stored, leaked=result.leaked, seal=seal,
-            p_max=p_max, port_flow=flow,
+            p_max=air.pressure + held, flow=flow,
         )  # fmt: skip
 
     def _exchange(self, mesh: CavityMesh, leak: float | None) -> AirExchange:

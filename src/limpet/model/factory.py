@@ -13,6 +13,7 @@ from limpet.cavity.gas.exchange import AirExchange
 from limpet.cavity.gas.limit import ElasticEnergy
 from limpet.cavity.gas.network import GasNetwork, Port
 from limpet.cavity.mesh import JoinedSurface, join_surfaces
+from limpet.cavity.seal.leaky import LeakySeal
 from limpet.cavity.search import CavitySearch, Finder
 from limpet.clock import Clock
 from limpet.contact.collider import Collider, collider
@@ -105,7 +106,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     contacts = cavities = None
     sets: list[ConstraintSet] = []
     if pairs or world.connections:
-        alarm = max(settings.alarm, 1.2 * settings.sealing_distance)
+        alarm = max(settings.alarm, 1.2 * settings.cavity_distance)
         movable = np.array([m.movable for m in members])
         contacts = ContactSet(
             colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts
@@ -295,7 +296,7 @@ def _cavity_set(
 ) -> CavitySet:  # fmt: skip
     soft = np.array([m.deformable for m in members], float)
     search = CavitySearch(
-        surface, [c.shape.tree for c in colliders], soft, settings.sealing_distance,
+        surface, [c.shape.tree for c in colliders], soft, settings.cavity_distance,
         settings.seal_boundary, settings.remesh_threshold, settings.search_every_step,
         world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
     )  # fmt: skip
@@ -304,7 +305,19 @@ def _cavity_set(
     return CavitySet(
         search, contacts, network, exchanges, AirExchange(leak=world.leak),
         partial(_elastic, world, members), points.names,
+        settings.seal if isinstance(settings.seal, LeakySeal) else None,
+        _compliance(world, members),
     )  # fmt: skip
+
+
+def _compliance(world: World, members: Sequence[Body]) -> Array:
+    """(surfaces,) (1 - nu^2)/E [1/Pa] of the soft bodies, 0 for all others."""
+    out = np.zeros(len(members))
+    for i, m in enumerate(members):
+        spec = world.specs.get(m.name)
+        if isinstance(spec, SoftSpec):
+            out[i] = (1.0 - spec.material.poisson**2) / spec.material.young
+    return out
 
 
 def _elastic(world: World, members: Sequence[Body]) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, seal_boundary_model
+from limpet.cavity.seal.leaky import LeakySeal, SealModel, seal_model
 from limpet.cavity.search import Finder
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.solver.gauss_seidel import GaussSeidelSettings
@@ -16,6 +17,8 @@ class Settings:
     """Distances, tolerances and models of a step; the defaults are right for nearly all."""
 
     sealing_distance: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
+    # of a ring that is nearly closed: "binary" (P) or "leaky", or a LeakySeal with its numbers
+    seal: LeakySeal | SealModel | str = SealModel.BINARY
     alarm: float = 1e-4  # [m] contacts count within this or 1.2 sealing distances, and a step's way
     seal_boundary: SealBoundaryModel = (
         SealBoundary.OUTER
@@ -41,6 +44,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seal_boundary", seal_boundary_model(self.seal_boundary))
+        object.__setattr__(self, "seal", seal_model(self.seal))
         if self.cavities not in list(Finder):
             raise LimpetError(f"cavities = '{self.cavities}'{suggest(str(self.cavities), Finder)}")
         object.__setattr__(self, "cavities", Finder(self.cavities))
@@ -63,3 +67,8 @@ class Settings:
                 f"regularisation = {self.regularisation:g}: expected a small number, "
                 "1e-5 is the default"
             )
+
+    @property
+    def cavity_distance(self) -> float:
+        """[m] a ring that is nearer to another surface encloses a cavity."""
+        return self.seal.reach if isinstance(self.seal, LeakySeal) else self.sealing_distance

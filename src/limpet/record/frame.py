@@ -148,7 +148,7 @@ def frame_header(simulation: Simulation) -> FrameHeader:
         rest=now.positions.copy(),
         up=up_direction(world.gravity),
         ambient=world.atmosphere.pressure,
-        reach=max(simulation.settings.alarm, 1.2 * simulation.settings.sealing_distance),
+        reach=max(simulation.settings.alarm, 1.2 * simulation.settings.cavity_distance),
         whole=simulation.particles_only,
         pull=_pull(simulation),
     )
