@@ -167,8 +167,8 @@ class CavitySet(ConstraintSet):
     ) -> tuple[AirLedger, tuple[CavityReport, ...]]:
         """Close the step: P and V' of each cavity are known; at P_max air has left (P eq 13)."""
         cavities, reports, vented, leaked = [], [], 0.0, 0.0
-        # by port: P of its cavity, what it took, whether the ring is closed
-        drawn: dict[int, tuple[float, float, bool]] = {}
+        drawn: dict[int, tuple[float, float]] = {}  # by port: P of its cavity, what it took
+        open_rings: set[int] = set()  # ports of cavities whose ring does not touch all round
         around = self._atmosphere.pressure
         for c, p, rate in zip(ledger.cavities, pressures.tolist(), rates.tolist()):
             end = float(c.volume + h * rate)
@@ -176,7 +176,9 @@ class CavitySet(ConstraintSet):
             if c.flow is not None:
                 gas, seeped, taken = c.flow.after(gas, p, end, h)
                 if c.flow.port is not None:
-                    drawn[c.flow.port] = p, taken, c.seal.closed
+                    drawn[c.flow.port] = p, taken
+                    if not c.seal.closed:
+                        open_rings.add(c.flow.port)
             before, leaked = gas.amount, leaked + seeped
             if p >= c.p_max * (1.0 - 1e-9):
                 gas = gas.with_less(min(gas.amount, gas.amount_at(p, end)))
@@ -195,7 +197,7 @@ class CavitySet(ConstraintSet):
                     gap_conductance=c.seal.conductance,
                 )
             )  # fmt: skip
-        hoses = self._network.advance(ledger.hoses, drawn, h) if ledger.hoses else ()
+        hoses = self._network.advance(ledger.hoses, drawn, h, open_rings) if ledger.hoses else ()
         ledger = replace(
             ledger, cavities=tuple(cavities), vented=ledger.vented + vented, load=self._load(),
             hoses=hoses,

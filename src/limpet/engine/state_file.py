@@ -29,7 +29,7 @@ from limpet.engine.state import State
 from limpet.errors import LimpetError
 
 FORMAT = "limpet state"
-VERSION = 2
+VERSION = 1
 RECORDS = {
     record.__name__: record
     for record in (

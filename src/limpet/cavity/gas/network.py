@@ -13,7 +13,7 @@ before the step is solved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -143,17 +143,18 @@ class GasNetwork:
         return _flow_from_cup(self.ports[port].hose, states[port], h, self.atmosphere.rt)
 
     def advance(
-        self, states: Sequence[HoseState], drawn: Mapping[int, tuple[float, float, bool]], h: float
-    ) -> tuple[HoseState, ...]:
-        """The lines at the end of a step. drawn: by port the pressure [Pa] of its cavity, the air
-        [mol] that came from it, and whether it is sealed; a port that is missing there is on an
-        open cup.
+        self, states: Sequence[HoseState], drawn: Mapping[int, tuple[float, float]], h: float,
+        open_rings: Container[int] = (),
+    ) -> tuple[HoseState, ...]:  # fmt: skip
+        """The lines at the end of a step. drawn: by port the pressure [Pa] of its cavity, and the
+        air [mol] that came from it; a port that is missing there is on an open cup. open_rings:
+        ports whose cavity does not count as sealed.
         """
         out = []
         for i, (port, state) in enumerate(zip(self.ports, states)):
-            p, taken, sealed = drawn.get(i, (self.atmosphere.pressure, None, False))
+            p, taken = drawn.get(i, (self.atmosphere.pressure, None))
             after = _after(port.hose, state, p, taken, h, self.atmosphere.rt)
-            out.append(replace(after, sealed=sealed))
+            out.append(replace(after, sealed=after.on_cavity and i not in open_rings))
         return tuple(out)
 
     def sensors(self, states: Sequence[HoseState], h: float) -> dict[str, VacuumSensorReport]:
