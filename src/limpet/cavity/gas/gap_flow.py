@@ -14,6 +14,8 @@ import numpy as np
 
 from limpet.cavity.gas.atmosphere import AIR_MASS
 
+Array = np.ndarray
+
 VISCOSITY = 1.81e-5  # mu [Pa s] of air at 20 C; it hardly depends on the pressure
 HEAT_RATIO = 1.4  # gamma of air
 DISCHARGE = 0.8  # Cd of a short slot: between a sharp edge (0.61) and a rounded one (0.98)
@@ -94,6 +96,16 @@ class RingGap:
         # (q_v/q_n)^2 with one Pa - P cancelled, as psi^2 is proportional to it near Pa
         loss = viscous**2 * drop / scale**2 * _drop_by_psi_squared(drop, outside)
         return 2.0 * viscous / (1.0 + float(np.sqrt(1.0 + 4.0 * loss)))
+
+
+def flattened_lip(
+    height: Array, width: Array | float, spacing: Array, slip: float = 0.0
+) -> RingGap:
+    """The ring gap of a lip that lies flat: its gap h (n,) [m] at points along it, the width [m] of
+    the lip there, and the length of lip [m] that each point stands for.
+    """
+    conducts = height**2 * (height + slip) / width
+    return RingGap(float(np.sum(conducts * spacing)), float(np.sum(height * spacing)))
 
 
 def _psi_squared(drop: float, outside: float) -> float:

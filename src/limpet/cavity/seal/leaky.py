@@ -103,7 +103,8 @@ def chord_slack(surface: JoinedSurface, x: Array, near: VertexProximity, reach: 
     """(N,) [m] how far the ring's chords may hold its vertices off a curved surface.
 
     An edge of the length l between vertices whose contact normals differ by the angle a spans an
-    arc of the sagitta a l/8. Nothing on a plane, where all normals are the same.
+    arc of the sagitta a l/8. A vertex has the largest of its own edges and of its neighbours': the
+    normals of a faceted target turn by leaps. Nothing on a plane, where all are the same.
     """
     start, end = np.repeat(np.arange(len(x)), np.diff(surface.vertex_start)), surface.neighbours
     both = (near.gap[start] < reach) & (near.gap[end] < reach)
@@ -112,7 +113,9 @@ def chord_slack(surface: JoinedSurface, x: Array, near: VertexProximity, reach: 
     sagitta = angle * np.linalg.norm(x[start] - x[end], axis=1) / 8.0
     slack = np.zeros(len(x))
     np.maximum.at(slack, start, np.where(sagitta > TIGHT, sagitta, 0.0))
-    return np.minimum(slack, MOST_SLACK)
+    spread = slack.copy()
+    np.maximum.at(spread, start, slack[end])
+    return np.minimum(spread, MOST_SLACK)
 
 
 def contact_pressure(
@@ -136,24 +139,27 @@ def leaky_ring(seal: LeakySeal, around: RingSurroundings, mesh: CavityMesh, slip
 
     slip [m]: the slip length of the air.
     """
-    surface, near = around.surface, around.near
+    surface = around.surface
     if len(mesh.rings) == 0:
         return RingGap()
-    role = _roles(around, mesh, seal.reach)
     carried = np.concatenate(
         [surface.triangles[slice(*surface.face_offset[b : b + 2])] for b in mesh.carriers]
     )
-    gap = near.gap.copy()
-    _measure_free(around, mesh, carried, role, gap)
-    height = around.rough + np.maximum(gap - around.slack, 0.0)
+    gap = around.near.gap.copy()
+    unknown = np.isinf(gap)
+    _measure(around, mesh, unknown, gap, seal.reach)  # amid flat faces there are no contacts
+    role = _roles(around, mesh, gap >= seal.reach)
+    beside = np.zeros(len(gap), dtype=bool)
+    beside[carried[(role[carried] == GAP).any(axis=1)]] = True
+    _measure(around, mesh, beside & np.isinf(gap), gap, FAR)
+    height = around.rough + np.maximum(np.minimum(gap, FAR) - around.slack, 0.0)
     height[(role == GAP) & (height < TIGHT)] = 0.0
     return ring_gap(around.x, carried, role, height, slip)
 
 
-def _roles(around: RingSurroundings, mesh: CavityMesh, reach: float) -> Array:
-    """(N,) what each vertex is for the air of this cavity."""
+def _roles(around: RingSurroundings, mesh: CavityMesh, free: Array) -> Array:
+    """(N,) what each vertex is for the air of this cavity; free (N,) bool: beyond reach."""
     surface, near = around.surface, around.near
-    free = near.gap >= reach
     role = np.where(free, OUTSIDE, GAP).astype(np.int8)
     for other in around.meshes:
         if other is not mesh:
@@ -163,25 +169,21 @@ def _roles(around: RingSurroundings, mesh: CavityMesh, reach: float) -> Array:
     role[mesh.interior] = GAP
     role[inside if len(inside) else mesh.core] = INSIDE
     # under a ring that another body bears there is no path (see `divide`)
-    other = surface.body[near.face[:, 0]]
+    other_body = surface.body[near.face[:, 0]]
     for bearer, follower in mesh.rings:
-        role[(surface.body == follower) & ~free & (other == bearer)] = BLOCKED
+        role[(surface.body == follower) & ~free & (other_body == bearer)] = BLOCKED
     return role
 
 
-def _measure_free(
-    around: RingSurroundings, mesh: CavityMesh, triangles: Array, role: Array, gap: Array
+def _measure(
+    around: RingSurroundings, mesh: CavityMesh, wanted: Array, gap: Array, within: float
 ) -> None:
-    """Put the distance of free vertices next to the gap into `gap` (in place)."""
+    """Put the distance of the wanted vertices from the other body into `gap` (in place)."""
     surface, x = around.surface, around.x
-    wanted = np.zeros(len(x), dtype=bool)
-    wanted[triangles[(role[triangles] == GAP).any(axis=1)]] = True
-    wanted &= np.isinf(gap)
-    gap[wanted] = FAR
     for bearer, other in mesh.rings:
         own = np.flatnonzero(wanted & (surface.body == bearer))
         part = slice(*surface.offset[other : other + 2])
         _, _, distance = closest_points(
-            around.trees[other], x[part], surface.own_triangles[other], x[own], FAR
+            around.trees[other], x[part], surface.own_triangles[other], x[own], within
         )
         gap[own] = np.minimum(gap[own], distance)
