@@ -31,6 +31,14 @@ STUDIES: dict[str, Study] = {
         "reproduce.shapes",
         "three cups that lift by deforming their top (P figure 12)",
     ),
+    "drawn-down": Study(
+        "reproduce.drawn_down",
+        "the least pump that draws down and seals a lip 0.1 mm off a plate",
+    ),
+    "roughness": Study(
+        "reproduce.roughness",
+        "life of a cup under a constant load on rough surfaces (Tiwari and Persson 2019)",
+    ),
     "fig6": Study("reproduce.fig6", "the shape of a cup under a regulated vacuum (A figure 6)"),
     "fig8": Study(
         "reproduce.fig8",
