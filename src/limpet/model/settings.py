@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, seal_boundary_model
-from limpet.cavity.seal.leaky import LeakySeal, SealModel, seal_model
+from limpet.cavity.seal.leaky import LeakySeal, seal_model
 from limpet.cavity.search import Finder
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.solver.gauss_seidel import GaussSeidelSettings
@@ -18,7 +18,7 @@ class Settings:
 
     sealing_distance: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
     # of a ring that is nearly closed: "binary" (P) or "leaky", or a LeakySeal with its numbers
-    seal: LeakySeal | SealModel | str = SealModel.BINARY
+    seal: LeakySeal | str = "binary"
     alarm: float = 1e-4  # [m] contacts count within this or 1.2 sealing distances, and a step's way
     seal_boundary: SealBoundaryModel = (
         SealBoundary.OUTER
