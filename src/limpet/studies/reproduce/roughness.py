@@ -39,7 +39,7 @@ GRAVITY = 9.81  # [m/s^2]
 
 
 def critical_gap_ratio(
-    load: float, hurst: float = 0.8, cutoffs: float = 1000.0, n: int = 400
+    load: float, hurst: float = 0.8, cutoffs: float = 1000.0, n: int = 80
 ) -> float:
     """u_c/rms at x = p/(E* q0 rms), by Persson's theory; 0 where no channel is left.
 
