@@ -228,7 +228,13 @@ def test_roughness_leaks_the_more_the_rougher_and_the_less_the_harder_pressed():
 
 
 def test_wrong_numbers_are_refused_with_what_was_expected():
-    for wrong in ({"reach": 0.0}, {"roughness": -1e-6}, {"slack": 1.0}, {"wavelength": np.inf}):
+    for wrong in (
+        {"reach": 0.0},
+        {"reach": 0.3},
+        {"roughness": -1e-6},
+        {"slack": 1.0},
+        {"wavelength": np.inf},
+    ):
         with pytest.raises(lp.LimpetError, match=f"seal {next(iter(wrong))} = .*expected"):
             lp.LeakySeal(**wrong)
     with pytest.raises(lp.LimpetError, match=r"seal = 'leeky'.*leaky"):

@@ -20,6 +20,7 @@ Array = np.ndarray
 
 TIGHT = 1e-8  # [m] what passes a lower gap takes hours to fill a cup: it is round-off of contact
 FAR = 0.02  # [m] a vertex that stands further off the other body leaves the flow free
+MOST_REACH = 1e-2  # [m]
 MOST_SLACK = 5e-5  # [m] that a mesh may need; beyond it the mesh is too coarse for its target
 
 
@@ -44,7 +45,11 @@ class LeakySeal:
     slack: float | None = None  # [m] gap made by the mesh alone; None: from the ring's normals
 
     def __post_init__(self) -> None:
-        require_positive("seal reach", self.reach, " m", "3e-4 is the default")
+        if not 0.0 < self.reach <= MOST_REACH:
+            raise LimpetError(
+                f"seal reach = {self.reach:g} m: expected above 0 and at most {MOST_REACH:g} m, "
+                "beyond which a cup has no inside; 3e-4 is the default"
+            )
         require_positive("seal wavelength", self.wavelength, " m", "the longest of the roughness")
         for name in ("roughness", "slack"):
             value = getattr(self, name)
