@@ -16,7 +16,6 @@ import numpy as np
 
 from limpet.cavity.gas import law, regulated
 from limpet.cavity.gas.exchange import AirExchange, ExchangeResult, exchange_air
-from limpet.cavity.gas.gap_flow import slip_length
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
 from limpet.cavity.gas.network import CavityFlow, GasNetwork, HoseState
@@ -28,8 +27,8 @@ from limpet.cavity.seal.leak_paths import (
     vertex_areas,
     vertex_loads,
 )
-from limpet.cavity.seal.leaky import TIGHT, LeakySeal, leaky_ring, surroundings
-from limpet.cavity.seal.proximity import TOUCHING, VertexProximity
+from limpet.cavity.seal.leaky_rings import LeakyRings
+from limpet.cavity.seal.proximity import VertexProximity
 from limpet.cavity.search import CavitySearch
 from limpet.contact.contacts import Contacts
 from limpet.dynamics.constraint_set import DATA, ConstraintSet, Control, RowBlock, StepContext
@@ -67,11 +66,9 @@ class CavitySet(ConstraintSet):
         default_exchange: AirExchange,  # of cavities between surfaces without one
         elastic: Callable[[], Array],  # (surfaces, 2) energy [J] and volume [m^3] of soft bodies
         names: Sequence[str],  # of the surfaces
-        leaky: LeakySeal | None = None,  # None: a seal is binary
-        compliance: Array | None = None,  # (surfaces,) (1 - nu^2)/E [1/Pa]; None: rigid
+        leaky: LeakyRings | None = None,  # None: a seal is binary
     ) -> None:
         self._names, self._leaky = names, leaky
-        self._compliance = np.zeros(len(names)) if compliance is None else compliance
         self._search, self._contacts, self._network = search, contacts, network
         self._exchanges, self._default, self._elastic = exchanges, default_exchange, elastic
         self._atmosphere = search.atmosphere
@@ -148,7 +145,7 @@ class CavitySet(ConstraintSet):
         if self._needs_tractions:
             seals = self._seals(measured, seals, load, x, near)
         if self._leaky is not None and measured:
-            seals = self._leaking(self._leaky, measured, seals, paths, load, x, near)
+            seals = self._leaky.leaking(measured, seals, paths, load, x, near)
         port: dict[int, int] = {}
         if self._network.ports:
             hoses, created = self._network.begin(ledger.hoses, time + h, control.vacuum)
@@ -246,32 +243,6 @@ class CavitySet(ConstraintSet):
                 )
             )  # fmt: skip
         return loaded
-
-    def _leaking(
-        self, leaky: LeakySeal, cavities: Sequence[Cavity], seals: Sequence[Seal],
-        paths: Sequence[tuple[float, int]], load: Array, x: Array, near: VertexProximity,
-    ) -> list[Seal]:  # fmt: skip
-        """The seals with what their gaps let through, at the gap now and the last pressure.
-
-        The gap is that of the start of the step: with the gap at its end a step has several
-        solutions, and seals what should stay open.
-        """
-        search, air = self._search, self._atmosphere
-        area = vertex_areas(search.surface.triangles, x) if leaky.roughness > 0.0 else load
-        around = surroundings(
-            leaky, search.surface, search.trees, x, near, [c.mesh for c in cavities], load, area,
-            self._compliance,
-        )  # fmt: skip
-        out = []
-        for c, seal, (gap, vertex) in zip(cavities, seals, paths):
-            left = gap - around.slack[vertex] if vertex >= 0 else 0.0
-            g = 0.0
-            if left >= TIGHT or leaky.roughness > 0.0:
-                slip = slip_length(0.5 * (air.pressure + min(c.pressure, air.pressure)), air.rt)
-                ring = leaky_ring(leaky, around, c.mesh, slip)
-                g = ring.conductance(c.pressure, air.pressure, air.rt)
-            out.append(replace(seal, conductance=g, closed=left < TOUCHING))
-        return out
 
     @cached_property
     def _needs_tractions(self) -> bool:

@@ -14,6 +14,7 @@ from limpet.cavity.gas.limit import ElasticEnergy
 from limpet.cavity.gas.network import GasNetwork, Port
 from limpet.cavity.mesh import JoinedSurface, join_surfaces
 from limpet.cavity.seal.leaky import LeakySeal
+from limpet.cavity.seal.leaky_rings import LeakyRings
 from limpet.cavity.search import CavitySearch, Finder
 from limpet.clock import Clock
 from limpet.contact.collider import Collider, collider
@@ -302,11 +303,14 @@ def _cavity_set(
     )  # fmt: skip
     network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
     exchanges = [world.air_exchanges.get(m.name) for m in members]
+    leaky = None
+    if isinstance(settings.seal, LeakySeal):
+        compliance = _compliance(world, members)
+        leaky = LeakyRings(settings.seal, surface, search.trees, compliance, world.atmosphere)
     return CavitySet(
         search, contacts, network, exchanges, AirExchange(leak=world.leak),
         partial(_elastic, world, members), points.names,
-        settings.seal if isinstance(settings.seal, LeakySeal) else None,
-        _compliance(world, members),
+        leaky,
     )  # fmt: skip
 
 

@@ -195,7 +195,7 @@ def test_a_run_through_a_gap_goes_on_from_a_saved_state_with_the_same_bits(tmp_p
 
 
 def test_a_lip_on_a_plane_needs_no_slack_and_peaks_as_the_binary_one():
-    scene = load("ground", {"speed": "10 mm/s", "duration": "2 s"})
+    scene = load("ground", {"speed": "10 mm/s", "duration": "2 s", "h": "20 ms"})
     peaks = []
     for seal in ("binary", "leaky"):
         reports = list(scene.simulation(seal=seal).run(scene.duration))
