@@ -14,6 +14,8 @@ import limpet as lp
 from limpet.cavity.gas.gap_flow import RingGap, slip_length
 from limpet.geometry.shape import RigidShape
 from limpet.scenes.registry import load
+from limpet.studies.reproduce.drawn_down import END_VACUUM, sections
+from limpet.studies.reproduce.drawn_down import over_a_plate as held_over_a_plate
 
 AIR = lp.Atmosphere()
 PA, RT = AIR.pressure, AIR.rt
@@ -151,37 +153,28 @@ def test_polytropic_air_leaks_too():
     assert all(r.air_error < 1e-9 and r.converged for r in reports)
 
 
-def drawn_down(flow, h, gap=1e-4):
-    """Reports of a soft cup that is held over a plate, on a pump."""
-    world = lp.World(friction=0.5, gravity=(0.0, 0.0, 0.0))
-    cup = world.add_soft(
-        lp.shapes.cup("standard"), lp.Material(4e6, 0.45), mass=0.02, position=(0.0, 0.0, gap)
-    )
-    world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="plate", fixed=True)
-    world.prescribe_motion(cup["top"], lp.motion.path([(0.0, 0.0), (9.0, 0.0)]))
-    world.connect(cup, lp.Pump(free_flow=flow, end_vacuum=85e3))
-    return lp.Simulation(world, h=h, settings=lp.Settings(seal="leaky"))
-
-
-# [m^3/s] of the saddle node: the least free flow whose pump takes, at every pressure p, more than
-# the measured gap g(p) of the lip lets in (`limpet reproduce drawn-down` derives it)
-THRESHOLD = 3.40e-5
+@pytest.fixture(scope="module")
+def saddle_node() -> float:
+    """[m^3/s] the least pump that takes, at every vacuum, more than the lip's gap there lets in."""
+    return max(section.pump() for section in sections(duration=1.0))
 
 
 @pytest.mark.parametrize("h", [0.02, 0.01])
-def test_a_pump_draws_a_lip_down_from_a_tenth_of_a_millimetre(h):
-    reports = list(drawn_down(1.05 * THRESHOLD, h).run(1.0))
+def test_a_pump_draws_a_lip_down_from_a_tenth_of_a_millimetre(saddle_node, h):
+    pump = lp.Pump(1.05 * saddle_node, END_VACUUM)
+    reports = list(held_over_a_plate(pump, h).run(1.0))
     end = reports[-1]
     assert end.vacuum_sensors["cup"].sealed and end.cavities[0].pressure < PA - 60e3
     assert end.cavities[0].gap_flow == 0.0
     assert reports[0].cavities[0].seal_gap == pytest.approx(1e-4, rel=1e-6)
     assert all(r.converged and r.air_error < 1e-9 for r in reports)
-    end = list(drawn_down(0.95 * THRESHOLD, h).run(1.0))[-1]
+    weaker = lp.Pump(0.95 * saddle_node, END_VACUUM)
+    end = list(held_over_a_plate(weaker, h).run(1.0))[-1]
     assert not end.vacuum_sensors["cup"].sealed and PA - 1e3 < end.cavities[0].pressure < PA
 
 
 def test_a_run_through_a_gap_goes_on_from_a_saved_state_with_the_same_bits(tmp_path):
-    one, two = drawn_down(1.5 * THRESHOLD, 0.02), drawn_down(1.5 * THRESHOLD, 0.02)
+    one, two = (held_over_a_plate(lp.Pump(5e-5, END_VACUUM), 0.02) for _ in range(2))
     for _ in range(6):
         report = one.step()
     assert report.cavities[0].gap_flow > 0.0
