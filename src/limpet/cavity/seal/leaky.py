@@ -51,7 +51,5 @@ def seal_model(value: object) -> LeakySeal | SealModel:
     if isinstance(value, LeakySeal):
         return value
     if value not in list(SealModel):
-        raise LimpetError(
-            f"seal = '{value}'{suggest(str(value), list(SealModel))}; or give a LeakySeal"
-        )
+        raise LimpetError(f"seal = '{value}'{suggest(str(value), list(SealModel))}")
     return LeakySeal() if value == SealModel.LEAKY else SealModel.BINARY
