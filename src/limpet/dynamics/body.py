@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from limpet.dynamics.motion import Motion
+from limpet.geometry.face_patches import FacePatches
 from limpet.geometry.surface import Surface
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
@@ -123,6 +124,9 @@ class Body(ABC):
     def elastic_energy(self) -> float:
         """[J], zero at rest."""
         return 0.0
+
+    # Curved element faces under the triangles of its surface, over its points; None: it is flat
+    curved_faces: FacePatches | None = None
 
     # What observers ask of a body with one surface
 

@@ -12,6 +12,7 @@ point, and its factor has signs. Nothing else changes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +35,7 @@ from limpet.fem.surface_map import (
     with_markers,
 )
 from limpet.fem.tangent import BoundPoints, Tangent
+from limpet.geometry.face_patches import FacePatches
 from limpet.geometry.shape import Array, SoftShape
 from limpet.geometry.surface import Surface, surface_topology
 from limpet.linalg import block_cholesky as chol
@@ -52,11 +54,12 @@ class SoftBody(Body):
         self, name: str, shape: SoftShape, material: Material, mass: float,
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
         anchors: Array | None = None, surface: Surface | None = None,
-        field_nodes: Array | None = None,
+        field_nodes: Array | None = None, faces: FacePatches | None = None,
     ) -> None:  # fmt: skip
         """`anchors` (k,): nodes attached to other bodies (see `attach`); each has a marker point
         behind the surface's, as has each of the `field_nodes` (m,), which carry a pressure field:
-        these come first. surface: topology of the surface and its markers, if it is known.
+        these come first, then those of the curved `faces` that may bound a cavity. surface:
+        topology of the surface and its markers, if it is known.
         """
         require_positive(f"mass of '{name}'", mass, " kg")
         none = np.zeros(0, np.int32)
@@ -67,6 +70,11 @@ class SoftBody(Body):
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
         self.field_markers = shape.collision.n_vertices  # the first of them
         marked = with_markers(shape.collision, none if field_nodes is None else field_nodes)
+        if faces is not None:
+            used = faces.used_nodes()
+            place = marked.n_vertices + np.searchsorted(used, faces.nodes)
+            self.curved_faces = replace(faces, nodes=place.astype(np.int32))
+            marked = with_markers(marked, used)
         self.collision = c = renumbered(with_markers(marked, anchors), d.new)
         self.visual = renumbered(shape.visual, d.new)
         self.n_points = self.collision.n_vertices

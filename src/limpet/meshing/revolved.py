@@ -21,6 +21,7 @@ from limpet.geometry.cells import (
 )
 from limpet.geometry.shape import Array, Binding
 from limpet.meshing.grids import HEXAHEDRON_TETS
+from limpet.meshing.ring_patches import RingPatches
 from limpet.meshing.strips import strip
 
 LINEAR = ("tet4", "hex8")
@@ -165,14 +166,18 @@ class VertexRing:
     angles: Array  # increasing, in steps of the grid, within one revolution
 
 
-def ring_surface(grid: RevolvedGrid, rings: list[VertexRing], top: int) -> Binding:
+def ring_surface(
+    grid: RevolvedGrid, rings: list[VertexRing], top: int, cells: dict[str, Array]
+) -> Binding:
     """Triangle strips between the rings, closed by fans at the axis on layers 0 and `top`."""
     start: list[int] = [0]
     nodes: list[int] = []
     weights: list[float] = []
+    places: list[tuple[int, float, int]] = []
 
     def vertex(i: int, j: float, k: int) -> int:
         n, w = grid.bind(i, j, k)
+        places.append((i, j, k))
         nodes.extend(n)
         weights.extend(w)
         start.append(len(nodes))
@@ -185,7 +190,13 @@ def ring_surface(grid: RevolvedGrid, rings: list[VertexRing], top: int) -> Bindi
     for (one, two), (lower, upper) in zip(pairwise(loops), pairwise(rings)):
         triangles += strip(one, lower.angles, two, upper.angles, grid.order * grid.sectors)
     triangles += [(above, final[a], final[(a + 1) % len(final)]) for a in range(len(final))]
+    patches = None
+    if grid.order == 2:
+        collected = RingPatches(grid.ids, 2 * grid.sectors, cells)
+        for triangle in triangles:
+            collected.add(np.array([places[v] for v in triangle], float))
+        patches = collected.collect()
     return Binding(
         np.array(triangles, dtype=np.int32), np.array(start, dtype=np.int32),
-        np.array(nodes, dtype=np.int32), np.array(weights),
+        np.array(nodes, dtype=np.int32), np.array(weights), patches,
     )  # fmt: skip

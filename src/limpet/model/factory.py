@@ -12,7 +12,7 @@ from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.gas.exchange import AirExchange
 from limpet.cavity.gas.limit import ElasticEnergy
 from limpet.cavity.gas.network import GasNetwork, Port
-from limpet.cavity.mesh import JoinedSurface, join_surfaces
+from limpet.cavity.mesh import CavityFaces, JoinedSurface, join_surfaces
 from limpet.cavity.search import CavitySearch, Finder
 from limpet.clock import Clock
 from limpet.contact.collider import Collider, collider
@@ -22,6 +22,7 @@ from limpet.dynamics.constraint_set import ConstraintSet, PointMap
 from limpet.errors import LimpetError, suggest
 from limpet.fem.attachments import AttachedBodies, Attachment
 from limpet.fem.soft_body import SoftBody
+from limpet.geometry.shape import face_patches
 from limpet.geometry.surface import Surface, with_points
 from limpet.meshing.check import check_apart, check_surface, has_hollow
 from limpet.model.draping import draped_hosts, proxy_of, with_sheets
@@ -67,7 +68,8 @@ class SimulationModel:
 
 def build(world: World, h: float, settings: Settings, clock: Clock) -> SimulationModel:
     """Raises LimpetError where the world cannot be simulated."""
-    own, surfaces, joints, attachments = _implicit_bodies(world)
+    curved = settings.cavity_faces is CavityFaces.CURVED
+    own, surfaces, joints, attachments = _implicit_bodies(world, curved)
     draped = draped_hosts(world)
     particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]
@@ -101,7 +103,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     may_touch = partial(_may_touch, world, particles, members)
     pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :] if may_touch(a, b)]
 
-    joined = join_surfaces(surfaces)
+    joined = join_surfaces(surfaces, [m.curved_faces for m in members])
     contacts = cavities = None
     sets: list[ConstraintSet] = []
     if pairs or world.connections:
@@ -128,7 +130,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
 
 
 def _implicit_bodies(
-    world: World,
+    world: World, curved: bool
 ) -> tuple[list[SoftBody | RigidBody], list[Surface], Joints, list[Attachment]]:
     """The bodies of the world's specifications, their surfaces, and what joins them.
 
@@ -147,12 +149,14 @@ def _implicit_bodies(
             nodes = spec.shape.region(region.name) if region and region.name else None
             anchors.check_apart(spec.name, nodes)
             carrying = None if spec.field is None else spec.field.nodes
+            faces = face_patches(spec.shape.cells, spec.shape.collision) if curved else None
             marked = 0 if carrying is None else len(carrying)
+            marked += 0 if faces is None else len(faces.used_nodes())
             surface = with_points(surface, anchors.count(spec.name) + marked)
             bodies.append(
                 SoftBody(
                     spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
-                    anchors.nodes(spec.name), surface, carrying,
+                    anchors.nodes(spec.name), surface, carrying, faces,
                 )
             )  # fmt: skip
         else:
@@ -329,7 +333,9 @@ def _ports(
     for name, c in world.connections.items():
         i, vertex = points.names.index(name), -1
         if c.port is not None and settings.cavities is not Finder.CLASSIFIER:
+            (surface,) = members[i].surfaces.values()
             away = np.linalg.norm(members[i].positions() - c.port, axis=1)
+            away[np.diff(surface.vertex_start) == 0] = np.inf  # markers
             vertex = int(points.first[i] + away.argmin())
         ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
     return ports

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from limpet.cavity.mesh import CavityFaces
 from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, seal_boundary_model
 from limpet.cavity.search import Finder
 from limpet.errors import LimpetError, require_positive, suggest
@@ -21,6 +22,9 @@ class Settings:
         SealBoundary.OUTER
     )  # where in the contact ring the pressure ends, or a share 0 to 1
     cavities: Finder = Finder.UNION  # how they are found: "union" (P) or "classifier" (A)
+    cavity_faces: CavityFaces = (
+        CavityFaces.CURVED
+    )  # what bounds them: "curved" element faces, or "flat" collision triangles
     inner_region: str | None = (
         None  # region that is a cup's inner surface, for the classifier; or found
     )
@@ -44,6 +48,12 @@ class Settings:
         if self.cavities not in list(Finder):
             raise LimpetError(f"cavities = '{self.cavities}'{suggest(str(self.cavities), Finder)}")
         object.__setattr__(self, "cavities", Finder(self.cavities))
+        if self.cavity_faces not in list(CavityFaces):
+            raise LimpetError(
+                f"cavity_faces = '{self.cavity_faces}'"
+                f"{suggest(str(self.cavity_faces), CavityFaces)}"
+            )
+        object.__setattr__(self, "cavity_faces", CavityFaces(self.cavity_faces))
         by_classes = self.cavities is Finder.CLASSIFIER
         if by_classes and self.seal_boundary is SealBoundary.HISTORY:
             raise LimpetError(

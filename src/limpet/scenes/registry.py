@@ -36,6 +36,7 @@ class SceneParameters(BaseModel):
     sealing_distance: Length = Field(5e-5, gt=0.0, description="gaps below this are airtight")
     seal_boundary: str = Field("outer", description="where in the contact ring the pressure drops")
     cavities: str = Field("union", description="how cavities are found: union or classifier")
+    cavity_faces: str = Field("curved", description="what bounds cavities: curved or flat faces")
 
     # A validator, because a scene declares `duration` again with its own default.
     @field_validator("h", "duration")
@@ -72,7 +73,7 @@ class Scene:
         from limpet.engine.simulation import Simulation
         from limpet.model.settings import Settings
 
-        names = ("sealing_distance", "seal_boundary", "cavities")
+        names = ("sealing_distance", "seal_boundary", "cavities", "cavity_faces")
         own = {name: getattr(self.parameters, name) for name in names}
         return Simulation(self.world, h=self.h, settings=Settings(**{**own, **settings}))
 

@@ -173,7 +173,7 @@ def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> Sof
     arrays = grid.fill([1 + (STEM_LAYERS if i < hub else 0) for i in range(segments)])
     points = grid.control_points()
     rings = _rings(grid, hub, segments)
-    collision = ring_surface(grid, rings, order * (1 + STEM_LAYERS))
+    collision = ring_surface(grid, rings, order * (1 + STEM_LAYERS), arrays)
     end, touched = order * segments, order * (segments - _rim(segments))
     regions = {
         "top": grid.nodes(lambda i, k: k == order * (1 + STEM_LAYERS)),
