@@ -19,33 +19,6 @@ from numba import njit
 
 Array = np.ndarray
 
-_NODES = np.array([[0, 0], [1, 0], [0, 1], [0.5, 0], [0.5, 0.5], [0, 0.5]])  # (b, c)
-
-
-def _slopes() -> tuple[Array, Array]:
-    """dN_l/db and dN_l/dc (6, 6) at node k."""
-    b, c = _NODES.T
-    a, zero = 1.0 - b - c, np.zeros(6)
-    along_b = [1 - 4 * a, 4 * b - 1, zero, 4 * (a - b), 4 * c, -4 * c]
-    along_c = [1 - 4 * a, zero, 4 * c - 1, -4 * b, 4 * b, 4 * (a - c)]
-    return np.column_stack(along_b), np.column_stack(along_c)
-
-
-ALONG_B, ALONG_C = _slopes()
-MASS = (
-    np.array(
-        [
-            [6, -1, -1, 0, -4, 0],
-            [-1, 6, -1, 0, 0, -4],
-            [-1, -1, 6, -4, 0, 0],
-            [0, 0, -4, 32, 16, 16],
-            [-4, 0, 0, 16, 32, 16],
-            [0, -4, 0, 16, 16, 32],
-        ]
-    )
-    / 360.0
-)
-
 
 @njit(cache=True)
 def gather(nodes: Array, y: Array, origin: Array, out: Array) -> None:
@@ -65,31 +38,33 @@ def gather(nodes: Array, y: Array, origin: Array, out: Array) -> None:
 def add_volume_gradient(curved: Array, share: Array, y: Array, g: Array) -> float:
     """Volume about y[0] of triangles (c, 6) over points y; adds its gradient to g (v, 3)."""
     volume = 0.0
-    x, area, own = np.empty((6, 3)), np.empty((6, 3)), np.empty((6, 3))
+    x, own = np.empty((6, 3)), np.empty((6, 3))
+    u, v, n = np.empty((6, 3)), np.empty((6, 3)), np.empty((6, 3))
     for t in range(len(curved)):
         gather(curved[t], y, y[0], x)
-        for k in range(6):
-            u0, u1, u2, v0, v1, v2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            for i in range(6):
-                b, c = ALONG_B[k, i], ALONG_C[k, i]
-                u0 += b * x[i, 0]
-                u1 += b * x[i, 1]
-                u2 += b * x[i, 2]
-                v0 += c * x[i, 0]
-                v1 += c * x[i, 1]
-                v2 += c * x[i, 2]
-            area[k, 0] = u1 * v2 - u2 * v1
-            area[k, 1] = u2 * v0 - u0 * v2
-            area[k, 2] = u0 * v1 - u1 * v0
-        for k in range(6):
-            g0, g1, g2 = 0.0, 0.0, 0.0
-            for i in range(6):
-                m = MASS[k, i]
-                g0 += m * area[i, 0]
-                g1 += m * area[i, 1]
-                g2 += m * area[i, 2]
-            own[k, 0], own[k, 1], own[k, 2] = share[t] * g0, share[t] * g1, share[t] * g2
-            volume += x[k, 0] * own[k, 0] + x[k, 1] * own[k, 1] + x[k, 2] * own[k, 2]
+        for k in range(3):  # dx/db and dx/dc are linear: from the corners to the middles
+            u[0, k] = 4.0 * x[3, k] - 3.0 * x[0, k] - x[1, k]
+            u[1, k] = x[0, k] + 3.0 * x[1, k] - 4.0 * x[3, k]
+            u[2, k] = x[0, k] - x[1, k] + 4.0 * (x[4, k] - x[5, k])
+            v[0, k] = 4.0 * x[5, k] - 3.0 * x[0, k] - x[2, k]
+            v[1, k] = x[0, k] - x[2, k] + 4.0 * (x[4, k] - x[3, k])
+            v[2, k] = x[0, k] + 3.0 * x[2, k] - 4.0 * x[5, k]
+            for i in range(3):
+                j = (i + 1) % 3
+                u[3 + i, k] = 0.5 * (u[i, k] + u[j, k])
+                v[3 + i, k] = 0.5 * (v[i, k] + v[j, k])
+        for i in range(6):
+            n[i, 0] = u[i, 1] * v[i, 2] - u[i, 2] * v[i, 1]
+            n[i, 1] = u[i, 2] * v[i, 0] - u[i, 0] * v[i, 2]
+            n[i, 2] = u[i, 0] * v[i, 1] - u[i, 1] * v[i, 0]
+        w = share[t] / 360.0  # M n: a corner is opposite to the middle of the next edge
+        for k in range(3):
+            corners, middles = n[0, k] + n[1, k] + n[2, k], n[3, k] + n[4, k] + n[5, k]
+            for i in range(3):
+                across = 3 + (i + 1) % 3
+                own[i, k] = w * (7.0 * n[i, k] - corners - 4.0 * n[across, k])
+                own[across, k] = w * (16.0 * (middles + n[across, k]) - 4.0 * n[i, k])
+                volume += x[i, k] * own[i, k] + x[across, k] * own[across, k]
         for i in range(3):
             m, j = curved[t, 3 + i], (i + 1) % 3
             for k in range(3):
@@ -104,7 +79,7 @@ def add_volume_gradient(curved: Array, share: Array, y: Array, g: Array) -> floa
 
 @njit(cache=True)
 def curved_area(nodes: Array, y: Array) -> float:
-    """Length of the area vector of a triangle: of its corners, and 2/3 of sag times chord a side."""
+    """Length of the area vector of a triangle: that of its corners, and 2/3 sag x chord a side."""
     a, b, c = y[nodes[0]], y[nodes[1]], y[nodes[2]]
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]

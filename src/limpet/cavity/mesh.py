@@ -90,6 +90,10 @@ class CavityMesh:
     halves: tuple[CavityMesh, ...] = ()  # the meshes of which this one is the mean
     # (c, 6) int32, the curved ones: corners, middles of the edges 01, 12, 20 (-1: straight)
     curved: Array = field(default_factory=lambda: np.zeros((0, 6), np.int32))
+    # (k, 2) int32, vertices at the edge of a wall, and those of the other wall that they lie under;
+    # (k, 3) [m] from these to those when they were put there
+    under: Array = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    offset: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
     def carriers(self) -> tuple[int, ...]:
@@ -143,6 +147,21 @@ def needs_remesh(mesh: CavityMesh, x: Array, limit: float = 0.01) -> bool:
     return bridging - mesh.bridged > limit * whole
 
 
+def slip(mesh: CavityMesh, x: Array) -> float:
+    """How far [m] at most an edge has moved from the wall that it lay under."""
+    if len(mesh.under) == 0:
+        return 0.0
+    return float(np.abs(offsets_of(mesh, x) - mesh.offset).max())
+
+
+def offsets_of(mesh: CavityMesh, x: Array) -> Array:
+    """(k, 3) [m] from the vertices that lie under others to these."""
+    below, above = mesh.under.T
+    return positions_of(mesh.vertices[above], mesh.weights[above], x) - positions_of(
+        mesh.vertices[below], mesh.weights[below], x
+    )
+
+
 def centre(mesh: CavityMesh, x: Array) -> Array:
     """Area-weighted centre of the cavity's walls (3,) [m]: defined for a flat cavity, too."""
     y = positions_of(mesh.vertices, mesh.weights, x)
@@ -190,6 +209,8 @@ def mean_mesh(meshes: Sequence[CavityMesh], share: Sequence[float]) -> CavityMes
         interior=np.unique(np.concatenate([m.interior for m in meshes])), core=meshes[0].core,
         seal_line=meshes[0].seal_line, bridged=sum(f * m.bridged for m, f in zip(meshes, share)),
         halves=tuple(meshes), curved=np.concatenate(curved).astype(np.int32),
+        under=np.concatenate([m.under + np.int32(o) for m, o in zip(meshes, shift)]),
+        offset=np.concatenate([m.offset for m in meshes]),
     )  # fmt: skip
 
 

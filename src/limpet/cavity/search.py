@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
 from limpet.cavity.find.classifier_search import detect_recesses
+from limpet.cavity.find.curved_mesh import landed_again
+from limpet.cavity.find.mesh_builder import nearest
 from limpet.cavity.find.trigger import changed_groups, contact_pattern, differ, groups
-from limpet.cavity.find.union_search import detect
+from limpet.cavity.find.union_search import NOT_MAPPED, detect
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.transfer import transfer_air
-from limpet.cavity.mesh import JoinedSurface, needs_remesh
+from limpet.cavity.mesh import JoinedSurface, needs_remesh, slip
 from limpet.cavity.seal.boundary import (
     SealBoundary,
     SealBoundaryModel,
@@ -26,11 +29,12 @@ from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
 from limpet.cavity.seal.leak_paths import bottlenecks
 from limpet.cavity.seal.proximity import TOUCHING, VertexProximity, vertex_proximity
 from limpet.contact.contacts import Contacts
-from limpet.geometry.bvh import Tree
+from limpet.geometry.bvh import Tree, closest_points
 
 Array = np.ndarray
 
 POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
+SLIP = 5e-4  # of the root of its area that a lip may slide: 0.2 % of the area of a round cup
 BARE = 0.2  # of the remeshing threshold, where no ring but the union alone bounds a cavity
 
 
@@ -74,6 +78,8 @@ class CavitySearch:
                 ledger, cavities=tuple(self._counted(c, near) for c in ledger.cavities)
             )
             pattern = self._pattern(near, ledger)
+        if self.surface.patches is not None:
+            ledger = replace(ledger, cavities=tuple(self._landed(c, x) for c in ledger.cavities))
         if remesh or alone.any():
             seen = (due | alone)[self.surface.body]
             ledger = replace(ledger, pattern=np.where(seen, pattern, ledger.pattern))
@@ -87,7 +93,9 @@ class CavitySearch:
 
     def area(self, c: Cavity) -> float:
         """|sum of dV/dx| [m^2] over the bodies that carry the ring."""
-        carried = c.gradient[np.isin(self.surface.body[c.mesh.support], c.mesh.rings[:, 0])]
+        bears = np.zeros(len(self.master), dtype=bool)
+        bears[c.mesh.rings[:, 0]] = True
+        carried = c.gradient[bears[self.surface.body[c.mesh.support]]]
         return float(np.linalg.norm(carried.sum(axis=0)))
 
     def _empty(self, c: Cavity) -> bool:
@@ -95,6 +103,20 @@ class CavitySearch:
         if len(c.gradient) == 0:  # not measured yet: it was found just now
             return False
         return c.air * self.atmosphere.rt < TOUCHING * self.area(c) * self.atmosphere.pressure
+
+    def _landed(self, c: Cavity, x: Array) -> Cavity:
+        """The edges of walls follow a lip that slides."""
+        if len(c.gradient) == 0 or slip(c.mesh, x) < SLIP * np.sqrt(self.area(c)):
+            return c
+        land = partial(nearest, self.surface, partial(self._closest, x))
+        return replace(c, mesh=landed_again(c.mesh, self.surface, x, land))
+
+    def _closest(self, x: Array, body: int, points: Array) -> tuple[Array, Array]:
+        own = x[self.surface.offset[body] : self.surface.offset[body + 1]]
+        triangle, weights, _ = closest_points(
+            self.trees[body], own, self.surface.own_triangles[body], points, NOT_MAPPED
+        )
+        return triangle, weights
 
     def _pattern(self, near: VertexProximity, ledger: AirLedger) -> Array:
         known = [c.mesh for c in ledger.cavities]

@@ -129,27 +129,37 @@ def border_value(kind: int, side: int, s: float, t: float) -> float:
 
 
 @njit(cache=True)
-def on_face(
-    triangle: int, bary: Array, start: Array, face: Array, corners: Array, kind: Array,
-    nodes: Array, out_nodes: Array, out_weights: Array,
-) -> None:  # fmt: skip
-    """Nodes (8,) and weights (8,) of the point of an element face at barycentrics of a triangle."""
+def patch_of(
+    triangle: int, bary: Array, start: Array, face: Array, corners: Array, kind: Array
+) -> int:
+    """The patch of a triangle on whose face the point at some barycentrics lies."""
     best, most = -1, -np.inf
     for p in range(start[triangle], start[triangle + 1]):
-        s, t = _reference(corners[p], bary)
+        s, t = reference(corners[p], bary)
         k = kind[face[p]]
         inside = np.inf
         for side in range(4 if k == QUAD else 3):
             inside = min(inside, border_value(k, side, s, t))
         if inside > most:
             best, most = p, inside
-    s, t = _reference(corners[best], bary)
-    out_nodes[:] = nodes[face[best]]
-    face_weights(kind[face[best]], s, t, out_weights)
+    return best
 
 
 @njit(cache=True)
-def _reference(corners: Array, bary: Array) -> tuple[float, float]:
+def on_face(
+    triangle: int, bary: Array, start: Array, face: Array, corners: Array, kind: Array,
+    nodes: Array, out_nodes: Array, out_weights: Array,
+) -> None:  # fmt: skip
+    """Nodes (8,) and weights (8,) of the point of an element face at barycentrics of a triangle."""
+    p = patch_of(triangle, bary, start, face, corners, kind)
+    s, t = reference(corners[p], bary)
+    out_nodes[:] = nodes[face[p]]
+    face_weights(kind[face[p]], s, t, out_weights)
+
+
+@njit(cache=True)
+def reference(corners: Array, bary: Array) -> tuple[float, float]:
+    """Reference coordinates in a face from those of a triangle's corners (3, 2)."""
     s = bary[0] * corners[0, 0] + bary[1] * corners[1, 0] + bary[2] * corners[2, 0]
     t = bary[0] * corners[0, 1] + bary[1] * corners[1, 1] + bary[2] * corners[2, 1]
     return s, t

@@ -334,9 +334,11 @@ def _ports(
         i, vertex = points.names.index(name), -1
         if c.port is not None and settings.cavities is not Finder.CLASSIFIER:
             (surface,) = members[i].surfaces.values()
-            away = np.linalg.norm(members[i].positions() - c.port, axis=1)
-            away[np.diff(surface.vertex_start) == 0] = np.inf  # markers
-            vertex = int(points.first[i] + away.argmin())
+            able, faces = np.unique(surface.triangles), members[i].curved_faces
+            if faces is not None:  # what bounds a cavity then
+                able = faces.used_nodes()
+            away = np.linalg.norm(members[i].positions()[able] - c.port, axis=1)
+            vertex = int(points.first[i] + able[away.argmin()])
         ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
     return ports
 

@@ -20,7 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.geometry.face_patches import QUAD, FacePatches, border_value, on_face
+from limpet.geometry.face_patches import (
+    QUAD,
+    FacePatches,
+    border_value,
+    face_weights,
+    on_face,
+    patch_of,
+    reference,
+)
 
 Array = np.ndarray
 
@@ -77,15 +85,69 @@ def curve_edges(
 def curve_pieces(
     patches: FacePatches, corners: Array, face: Array, edges: Edges, chains: Chains, free: Array,
     wall_triangles: Array, vertices: Array, weights: Array, first: int,
-) -> tuple[Array, Array, Array, Array]:  # fmt: skip
-    """Flat triangles (f, 3), curved ones (c, 6), and triangle, barycentrics of new points.
+) -> tuple[Array, Array, tuple[Array, Array]]:  # fmt: skip
+    """Flat triangles (f, 3), curved ones (c, 6), and points (k, 8), weights (k, 8) from `first` on.
 
-    free (e,) bool: the chain does not lie in the collision triangles of its pieces.
+    free (e,) bool: the chain does not lie in the collision triangles of its pieces. Element faces
+    that the pieces cover wholly are two triangles each, however many pieces there were.
     """
-    return _curve_pieces(
+    flat, curved, triangle, bary, on, area = _curve_pieces(
         corners, face, edges.of_piece, edges.ends, chains.start, chains.point, chains.along, free,
         wall_triangles, vertices, weights, first, *_packed(patches)[:4],
     )  # fmt: skip
+    points, shares = on_faces(patches, triangle, bary)
+    covered = np.bincount(on[on >= 0], area[on >= 0], len(patches.nodes))
+    size = np.where(patches.kind == QUAD, 4.0, 0.5)
+    whole = np.abs(np.abs(covered) - size) < 1e-6
+    faces = np.flatnonzero(whole)
+    pieces, more_points, more_shares = _whole_faces(
+        patches.kind[faces], patches.nodes[faces], covered[faces] > 0.0, first + len(points)
+    )
+    rest = ~whole[on] | (on < 0)
+    return (
+        flat,
+        np.concatenate([curved[rest], pieces]),
+        (np.concatenate([points, more_points]), np.concatenate([shares, more_shares])),
+    )
+
+
+@njit(cache=True)
+def _whole_faces(
+    kind: Array, nodes: Array, forward: Array, first: int
+) -> tuple[Array, Array, Array]:
+    """Triangles (c, 6) of whole faces, and the points (v, 8) and weights (v, 8) of their vertices.
+
+    forward: in the sense of the face's own nodes.
+    """
+    curved = np.empty((2 * len(kind), 6), dtype=np.int32)
+    points = np.empty((9 * len(kind), 8), dtype=np.int32)
+    weights = np.zeros((9 * len(kind), 8))
+    n, m = 0, 0
+    for f in range(len(kind)):
+        for i in range(8):
+            points[n + i] = nodes[f, i]
+            weights[n + i, 0] = 1.0
+        k = first + n
+        if kind[f] == QUAD:
+            points[n + 8] = nodes[f]
+            face_weights(QUAD, 0.0, 0.0, weights[n + 8])
+            curved[m] = np.array([k, k + 1, k + 2, k + 4, k + 5, k + 8])
+            curved[m + 1] = np.array([k, k + 2, k + 3, k + 8, k + 6, k + 7])
+            n += 9
+        else:
+            for i in range(3):  # of a Bezier triangle the middles lie off its control points
+                points[n + 3 + i] = nodes[f]
+                b = 0.5 if i < 2 else 0.0
+                face_weights(kind[f], b, 0.5 if i > 0 else 0.0, weights[n + 3 + i])
+            curved[m] = np.array([k, k + 1, k + 2, k + 3, k + 4, k + 5])
+            n += 6
+        last = m + (2 if kind[f] == QUAD else 1)
+        for c in range(m, last):
+            if not forward[f]:
+                a = curved[c].copy()
+                curved[c] = np.array([a[0], a[2], a[1], a[5], a[4], a[3]])
+        m = last
+    return curved[:m].copy(), points[:n].copy(), weights[:n].copy()
 
 
 def _packed(patches: FacePatches) -> tuple[Array, ...]:
@@ -126,9 +188,7 @@ def _on_faces(
     carriers = np.empty((len(triangle), 8), dtype=np.int32)
     weights = np.empty((len(triangle), 8))
     for i in range(len(triangle)):
-        on_face(
-            triangle[i], bary[i], start, face, corners, kind, nodes, carriers[i], weights[i]
-        )
+        on_face(triangle[i], bary[i], start, face, corners, kind, nodes, carriers[i], weights[i])
     return carriers, weights
 
 
@@ -249,12 +309,13 @@ def _curve_pieces(
     chain_point: Array, chain_along: Array, free: Array, wall_triangles: Array, vertices: Array,
     weights: Array, first: int,
     start: Array, face: Array, patch_corners: Array, kind: Array,
-) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+) -> tuple[Array, Array, Array, Array, Array, Array]:  # fmt: skip
     n_pieces = len(corners)
     flat = np.empty((n_pieces, 3), dtype=np.int32)
     curved = np.empty((4 * n_pieces + 4 * MOST, 6), dtype=np.int32)
     triangle = np.empty(4 * n_pieces + 8 * MOST, dtype=np.int32)
     bary = np.empty((4 * n_pieces + 8 * MOST, 3))
+    on, size = np.full(len(curved), -1, dtype=np.int32), np.zeros(len(curved))
     n_flat, n_curved, n = 0, 0, 0
     # of one piece: its points, the parts of edges between them, and the polygons it is cut into
     point, place = np.empty(MOST, dtype=np.int32), np.empty((MOST, 3))
@@ -263,7 +324,7 @@ def _curve_pieces(
     at = np.empty((3, 3))
     for t in range(n_pieces):
         if n_curved + 2 * MOST > len(curved):
-            curved = _grown_rows(curved)
+            curved, on, size = _grown_rows(curved), _grown(on), _grown(size)
         if n + 4 * MOST > len(triangle):
             triangle, bary = _grown(triangle), _grown_rows(bary)
         f = piece_face[t]
@@ -350,8 +411,22 @@ def _curve_pieces(
                         n_known += 1
                     curved[n_curved, j] = point[a]
                     curved[n_curved, 3 + j] = middle
+                on[n_curved] = -1
+                if regular:
+                    p = patch_of(
+                        f, (place[trio[0]] + place[trio[1]] + place[trio[2]]) / 3.0, start, face,
+                        patch_corners, kind,
+                    )  # fmt: skip
+                    s0, t0 = reference(patch_corners[p], place[trio[0]])
+                    s1, t1 = reference(patch_corners[p], place[trio[1]])
+                    s2, t2 = reference(patch_corners[p], place[trio[2]])
+                    on[n_curved] = face[p]
+                    size[n_curved] = 0.5 * ((s1 - s0) * (t2 - t0) - (s2 - s0) * (t1 - t0))
                 n_curved += 1
-    return flat[:n_flat].copy(), curved[:n_curved].copy(), triangle[:n].copy(), bary[:n].copy()
+    return (
+        flat[:n_flat].copy(), curved[:n_curved].copy(), triangle[:n].copy(), bary[:n].copy(),
+        on[:n_curved].copy(), size[:n_curved].copy(),
+    )  # fmt: skip
 
 
 @njit(cache=True)

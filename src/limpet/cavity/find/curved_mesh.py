@@ -8,7 +8,7 @@ nearest place of that wall, and bridging triangles lie between (P 4.2).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -21,7 +21,14 @@ from limpet.cavity.find.curve import (
     find_edges,
     on_faces,
 )
-from limpet.cavity.mesh import JoinedSurface, positions_of
+from limpet.cavity.mesh import (
+    CavityMesh,
+    JoinedSurface,
+    areas,
+    offsets_of,
+    positions_of,
+    with_support,
+)
 from limpet.geometry.face_patches import FacePatches
 
 Array = np.ndarray
@@ -57,6 +64,7 @@ class Walls:
     face: Array  # (t,) int32, the collision triangle that each is a piece of, -1 for none
     copies: Copies
     seams: Seams
+    under: Array  # (k, 2) int32, copies that lie under others
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,7 @@ class CurvedMesh:
     bridge: Array  # (t + c,) bool
     points: Array  # (v, 8) that carry each vertex
     weights: Array  # (v, 8)
+    under: Array  # (k, 2) int32, vertices that lie under others
 
 
 def carried(surface: JoinedSurface, copies: Copies) -> tuple[Array, Array]:
@@ -110,7 +119,7 @@ def curved_mesh(surface: JoinedSurface, x: Array, walls: Walls, land: Land) -> C
     count = np.diff(chains.start)[lead_edge]
     inner = [np.arange(chains.start[e], chains.start[e + 1]) for e in lead_edge]
     own = chains.point[np.concatenate([*inner, np.zeros(0, np.int64)])] - len(copies.face)
-    at = positions_of(*(part[own] for part in tables[1]), x)
+    at = positions_of(tables[1][0][own], tables[1][1][own], x)
     follower = seams.ends[which, 2 - 2 * leader[which]]
     landed, landed_weights = land(np.repeat(copies.body[follower], count), at)
     lost = landed < 0
@@ -129,6 +138,7 @@ def curved_mesh(surface: JoinedSurface, x: Array, walls: Walls, land: Land) -> C
         sides[there, leader[s]] = chains.point[chains.start[e] : chains.start[e + 1]][::backward]
         sides[there, 1 - leader[s]] = np.arange(first, first + k)[::backward]
         first += k
+    followers = np.column_stack([np.arange(n, n + len(landed)), own + len(copies.face)])
     n += len(landed)
     # a follower without a twin takes its part of the seam as its own edge
     side = 1 - leader[which]
@@ -140,18 +150,69 @@ def curved_mesh(surface: JoinedSurface, x: Array, walls: Walls, land: Land) -> C
         chains, edge[which, side][plain], which[plain], side[plain], start, sides
     )
     free = straight.copy()
-    flat, curved, triangle, bary = curve_pieces(
+    flat, curved, table = curve_pieces(
         patches, corners, face, edges, chains, free, surface.triangles, vertices, copies.weights, n
     )
-    tables.append(on_faces(patches, triangle, bary))
+    tables.append(table)
     extra, extra_bridge, extra_curved, curved_bridge = bridges(seams, start, sides)
-    nothing = np.zeros(len(flat), bool), np.zeros(len(curved), bool)
+    bridge = [np.zeros(len(flat), bool), extra_bridge, np.zeros(len(curved), bool), curved_bridge]
+    return _compact(
+        CurvedMesh(
+            np.concatenate([flat, extra]),
+            np.concatenate([curved, extra_curved]),
+            np.concatenate(bridge),
+            np.concatenate([points for points, _ in tables]),
+            np.concatenate([weights for _, weights in tables]),
+            np.concatenate([walls.under, followers]).astype(np.int32),
+        )
+    )
+
+
+def _compact(mesh: CurvedMesh) -> CurvedMesh:
+    """Without the vertices that nothing uses, and each node of a face as one vertex."""
+    number = np.full(len(mesh.points) + 1, -1, np.int32)  # the last one: a straight middle
+    for used in (mesh.triangles, mesh.curved, mesh.under):
+        number[used] = 0
+    number[-1] = -1
+    kept = np.flatnonzero(number == 0)
+    node = np.where(mesh.weights[kept].max(axis=1) == 1.0, mesh.points[kept, 0], -1)
+    at_node = np.flatnonzero((node >= 0) & (mesh.weights[kept, 0] == 1.0))
+    same = np.arange(len(kept))
+    _, first, back = np.unique(node[at_node], return_index=True, return_inverse=True)
+    same[at_node] = at_node[first][back]
+    stays = np.flatnonzero(same == np.arange(len(kept)))
+    place = np.zeros(len(kept), np.int32)
+    place[stays] = np.arange(len(stays))
+    number[kept] = place[same]
     return CurvedMesh(
-        np.concatenate([flat, extra]),
-        np.concatenate([curved, extra_curved]),
-        np.concatenate([nothing[0], extra_bridge, nothing[1], curved_bridge]),
-        np.concatenate([points for points, _ in tables]),
-        np.concatenate([weights for _, weights in tables]),
+        number[mesh.triangles],
+        number[mesh.curved],
+        mesh.bridge,
+        mesh.points[kept[stays]],
+        mesh.weights[kept[stays]],
+        number[mesh.under],
+    )
+
+
+def landed_again(mesh: CavityMesh, surface: JoinedSurface, x: Array, land: Land) -> CavityMesh:
+    """The mesh with the edges of its walls moved under those of others again.
+
+    A lip slides. Without this the bridging triangles would grow, and they share their area between
+    both walls. They count as before for the next search (`needs_remesh`).
+    """
+    follower, leader = mesh.under.T
+    above = positions_of(mesh.vertices[leader], mesh.weights[leader], x)
+    face, weights = land(mesh.body[follower], above)
+    found = face >= 0
+    copies = Copies(mesh.body[follower[found]], face[found], weights[found])
+    points, all_weights = mesh.vertices.copy(), mesh.weights.copy()
+    points[follower[found]], all_weights[follower[found]] = carried(surface, copies)
+    points, support, slot = with_support(points, all_weights)
+    moved = replace(mesh, vertices=points, weights=all_weights, support=support, slot=slot)
+    return replace(
+        moved,
+        bridged=mesh.bridged + areas(moved, x)[1] - areas(mesh, x)[1],
+        offset=offsets_of(moved, x),
     )
 
 

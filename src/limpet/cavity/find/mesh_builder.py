@@ -19,7 +19,14 @@ from limpet.cavity.find.curved_mesh import (
     flat_mesh,
 )
 from limpet.cavity.find.mapping import Mapped
-from limpet.cavity.mesh import CavityMesh, JoinedSurface, areas, positions_of, with_support
+from limpet.cavity.mesh import (
+    CavityMesh,
+    JoinedSurface,
+    areas,
+    offsets_of,
+    positions_of,
+    with_support,
+)
 from limpet.cavity.seal.boundary import Candidate
 
 Array = np.ndarray
@@ -54,7 +61,7 @@ def cavity_mesh(
     else:
         own = Copies(mapped.copy_body[to], copy_face[to], weights[to])
         points = positions_of(*carried(surface, own), x)
-    target, place = _nearest(surface, closest, mapped.copy_body[moved], points)
+    target, place = nearest(surface, closest, mapped.copy_body[moved], points)
     over = _over_a_crease(
         mapped.corners, mapped.face, _spread(moved, target, len(weights)), surface.triangles, x
     )[moved]
@@ -70,8 +77,11 @@ def cavity_mesh(
     one, other = copies.body[ends[:, 0]], copies.body[ends[:, 2]]
     bearing = np.column_stack([bears[one, other], bears[other, one]])
     seams = Seams(ends, edge, bearing, twin, root)
-    walls = Walls(mapped.corners, mapped.face, copies, seams)
-    return closed_mesh(surface, x, walls, candidate, core, partial(_nearest, surface, closest))
+    at = moved.copy()
+    at[over] = twin[moved[over]]
+    under = np.column_stack([at, to])[target >= 0]
+    walls = Walls(mapped.corners, mapped.face, copies, seams, under)
+    return closed_mesh(surface, x, walls, candidate, core, partial(nearest, surface, closest))
 
 
 def closed_mesh(
@@ -82,22 +92,22 @@ def closed_mesh(
     if surface.patches is None:
         triangles, bridge = flat_mesh(walls.corners, walls.seams)
         vertices, weights = surface.triangles[copies.face], copies.weights
-        curved = np.zeros((0, 6), np.int32)
+        curved, under = np.zeros((0, 6), np.int32), np.zeros((0, 2), np.int32)
     else:
         made = curved_mesh(surface, x, walls, land)
         triangles, curved, bridge = made.triangles, made.curved, made.bridge
-        vertices, weights = made.points, made.weights
+        vertices, weights, under = made.points, made.weights, made.under
     vertices, support, slot = with_support(vertices, weights)
     mesh = CavityMesh(
         triangles=triangles, share=np.ones(len(bridge)), bridge=bridge,
         body=surface.body[vertices[:, 0]], vertices=vertices, weights=weights, support=support,
         slot=slot, rings=candidate.rings, interior=candidate.interior, core=core,
-        seal_line=candidate.seal_line, curved=curved,
+        seal_line=candidate.seal_line, curved=curved, under=under,
     )  # fmt: skip
-    return replace(mesh, bridged=areas(mesh, x)[1])
+    return replace(mesh, bridged=areas(mesh, x)[1], offset=offsets_of(mesh, x))
 
 
-def _nearest(
+def nearest(
     surface: JoinedSurface, closest: Closest, bodies: Array, points: Array
 ) -> tuple[Array, Array]:
     """The nearest triangle (k,), -1 for none, of a body each, and barycentrics (k, 3) there."""

@@ -74,12 +74,10 @@ def recess_mesh(
     piece_faces += [np.full(len(p), -1) for p in pieces[1:]]
     on = np.concatenate(copy_faces).astype(np.int32)
     copies = Copies(surface.body[surface.triangles[on, 0]], on, np.concatenate(weights))
-    walls = Walls(
-        corners, np.concatenate(piece_faces).astype(np.int32), copies, _seams(corners, seams, len(on))
-    )
-    return closed_mesh(
-        surface, x, walls, candidate, core, lambda bodies, points: land(points)[:2]
-    )
+    edges = _seams(corners, seams, len(on))
+    under = edges.ends[:, [3, 0]]
+    walls = Walls(corners, np.concatenate(piece_faces).astype(np.int32), copies, edges, under)
+    return closed_mesh(surface, x, walls, candidate, core, lambda bodies, points: land(points)[:2])
 
 
 def _first_faces(wall: Array, faces: Array, triangles: Array, used: Array) -> tuple[Array, Array]:
@@ -94,9 +92,7 @@ def _first_faces(wall: Array, faces: Array, triangles: Array, used: Array) -> tu
 
 def _seams(corners: Array, pairs: list[tuple[Array, Array]], n: int) -> Seams:
     """Where loops of the wall meet what lies under them."""
-    ends = [
-        np.column_stack([one, np.roll(one, -1), np.roll(two, -1), two]) for one, two in pairs
-    ]
+    ends = [np.column_stack([one, np.roll(one, -1), np.roll(two, -1), two]) for one, two in pairs]
     four = np.concatenate([*ends, np.zeros((0, 4), np.int64)]).astype(np.int32)
     half = {
         (int(t[i]), int(t[(i + 1) % 3])): 3 * k + i for k, t in enumerate(corners) for i in range(3)
