@@ -3,9 +3,9 @@
 All surfaces stand in one array X (N, 3); body i owns X[offset[i]:offset[i + 1]] and vertex ids here
 are global: offset[body] + vertex.
 
-Where a wall is made of quadratic elements the mesh follows their faces: a piece of a collision
-triangle becomes six-node triangles on these faces, whose vertices move with the faces' nodes. Rigid
-walls and linear elements have flat triangles.
+Where a wall is made of quadratic elements the mesh follows their faces: whole faces, and six-node
+triangles on those that it has pieces of; their vertices move with the faces' nodes. Rigid walls and
+linear elements have flat triangles.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.curved_triangles import add_volume_gradient, curved_area, facets_of
+from limpet.cavity.quads import add_quad_gradient, facets_of_quads, quad_area
 from limpet.geometry.face_patches import FacePatches, join_patches
 from limpet.geometry.surface import Surface
 
@@ -74,8 +75,8 @@ class CavityMesh:
     """A closed mesh round trapped air, oriented outward: dV/dx pushes the walls apart."""
 
     triangles: Array  # (t, 3) int32, the flat ones
-    share: Array  # (t + c,) how much of a triangle counts: 1, or less in a mean of meshes
-    bridge: Array  # (t + c,) bool, joins the two copies of a boundary vertex (P 4.2)
+    share: Array  # (t + c + q,) how much each counts: 1, or less in a mean of meshes
+    bridge: Array  # (t + c + q,) bool, joins the two copies of a boundary vertex (P 4.2)
     body: Array  # (v,) int32, the body each cavity vertex rides on
     vertices: Array  # (v, k) int32, the global points that carry it: 3 vertices, or 8 of a face
     weights: Array  # (v, k), sum 1: barycentric, or shape functions
@@ -90,6 +91,8 @@ class CavityMesh:
     halves: tuple[CavityMesh, ...] = ()  # the meshes of which this one is the mean
     # (c, 6) int32, the curved ones: corners, middles of the edges 01, 12, 20 (-1: straight)
     curved: Array = field(default_factory=lambda: np.zeros((0, 6), np.int32))
+    # (q, 8) int32, whole faces of hexahedra and wedges: corners, then the middles of the sides
+    quads: Array = field(default_factory=lambda: np.zeros((0, 8), np.int32))
     # (k, 2) int32, vertices at the edge of a wall, and those of the other wall that they lie under;
     # (k, 3) [m] from these to those when they were put there
     under: Array = field(default_factory=lambda: np.zeros((0, 2), np.int32))
@@ -109,7 +112,7 @@ def positions(mesh: CavityMesh, x: Array) -> Array:
 def volume(mesh: CavityMesh, x: Array) -> float:
     """Volume of the trapped air [m^3]."""
     y = positions_of(mesh.vertices, mesh.weights, x)
-    return _volume(mesh.triangles, mesh.curved, mesh.share, y)
+    return _volume(mesh.triangles, mesh.curved, mesh.quads, mesh.share, y, np.zeros_like(y))
 
 
 def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
@@ -118,7 +121,7 @@ def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
     The gradient is the row H_p of P eq 2, on points of the surfaces.
     """
     return _volume_and_gradient(
-        mesh.triangles, mesh.curved, mesh.share, mesh.vertices, mesh.weights, mesh.slot,
+        mesh.triangles, mesh.curved, mesh.quads, mesh.share, mesh.vertices, mesh.weights, mesh.slot,
         len(mesh.support), x,
     )  # fmt: skip
 
@@ -126,16 +129,16 @@ def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
 def areas(mesh: CavityMesh, x: Array) -> tuple[float, float]:
     """Area of the whole mesh and of its bridging triangles [m^2], of a curved one |area vector|."""
     y = positions_of(mesh.vertices, mesh.weights, x)
-    return _areas(mesh.triangles, mesh.curved, mesh.share, mesh.bridge, y)
+    return _areas(mesh.triangles, mesh.curved, mesh.quads, mesh.share, mesh.bridge, y)
 
 
 def facets(mesh: CavityMesh) -> tuple[Array, Array]:
     """Flat triangles (f, 3) through all vertices, and (f,) the number of the one each is of."""
-    if len(mesh.curved) == 0:
-        return mesh.triangles, np.arange(len(mesh.triangles))
+    n, m = len(mesh.triangles), len(mesh.curved)
     through, of = facets_of(mesh.curved)
-    n = len(mesh.triangles)
-    return np.concatenate([mesh.triangles, through]), np.concatenate([np.arange(n), n + of])
+    number = [np.arange(n), n + of, n + m + np.repeat(np.arange(len(mesh.quads)), 6)]
+    parts = [mesh.triangles, through, facets_of_quads(mesh.quads)]
+    return np.concatenate(parts), np.concatenate(number)
 
 
 def needs_remesh(mesh: CavityMesh, x: Array, limit: float = 0.01) -> bool:
@@ -165,7 +168,7 @@ def offsets_of(mesh: CavityMesh, x: Array) -> Array:
 def centre(mesh: CavityMesh, x: Array) -> Array:
     """Area-weighted centre of the cavity's walls (3,) [m]: defined for a flat cavity, too."""
     y = positions_of(mesh.vertices, mesh.weights, x)
-    return _centre(mesh.triangles, mesh.curved, mesh.share, y)
+    return _centre(mesh.triangles, mesh.curved, mesh.quads, mesh.share, y)
 
 
 def contains(mesh: CavityMesh, x: Array, point: Array) -> bool:
@@ -196,19 +199,19 @@ def mean_mesh(meshes: Sequence[CavityMesh], share: Sequence[float]) -> CavityMes
     weights = np.concatenate([m.weights for m in meshes])
     vertices, support, slot = with_support(vertices, weights)
     curved = [np.where(m.curved < 0, m.curved, m.curved + o) for m, o in zip(meshes, shift)]
-    ends = [len(m.triangles) for m in meshes]
-    shares = [f * m.share for m, f in zip(meshes, share)]
-    flat_first = [a[:n] for a, n in zip(shares, ends)] + [a[n:] for a, n in zip(shares, ends)]
-    bridge = [m.bridge[:n] for m, n in zip(meshes, ends)]
-    bridge += [m.bridge[n:] for m, n in zip(meshes, ends)]
+    ends = [np.cumsum([len(m.triangles), len(m.curved)]) for m in meshes]
+    shares = zip(*(np.split(f * m.share, e) for m, f, e in zip(meshes, share, ends)))
+    bridges = zip(*(np.split(m.bridge, e) for m, e in zip(meshes, ends)))
     return CavityMesh(
         triangles=np.concatenate([m.triangles + np.int32(o) for m, o in zip(meshes, shift)]),
-        share=np.concatenate(flat_first), bridge=np.concatenate(bridge),
+        share=np.concatenate([a for kind in shares for a in kind]),
+        bridge=np.concatenate([a for kind in bridges for a in kind]),
         body=np.concatenate([m.body for m in meshes]), vertices=vertices, weights=weights,
         support=support, slot=slot, rings=meshes[0].rings,
         interior=np.unique(np.concatenate([m.interior for m in meshes])), core=meshes[0].core,
         seal_line=meshes[0].seal_line, bridged=sum(f * m.bridged for m, f in zip(meshes, share)),
         halves=tuple(meshes), curved=np.concatenate(curved).astype(np.int32),
+        quads=np.concatenate([m.quads + np.int32(o) for m, o in zip(meshes, shift)]),
         under=np.concatenate([m.under + np.int32(o) for m, o in zip(meshes, shift)]),
         offset=np.concatenate([m.offset for m in meshes]),
     )  # fmt: skip
@@ -249,11 +252,16 @@ def positions_of(vertices: Array, weights: Array, x: Array) -> Array:
 
 
 @njit(cache=True)
-def _volume(triangles: Array, curved: Array, share: Array, y: Array) -> float:
-    flat = _flat_volume(triangles, share, y)
-    if len(curved) == 0:
-        return flat
-    return flat + add_volume_gradient(curved, share[len(triangles) :], y, np.zeros_like(y))
+def _volume(
+    triangles: Array, curved: Array, quads: Array, share: Array, y: Array, g: Array
+) -> float:
+    """Adds the gradient of what is curved to g (v, 3)."""
+    t, c = len(triangles), len(curved)
+    volume = _flat_volume(triangles, share, y)
+    if c + len(quads) > 0:
+        volume += add_volume_gradient(curved, share[t:], y, g)
+        volume += add_quad_gradient(quads, share[t + c :], y, g)
+    return volume
 
 
 @njit(cache=True)
@@ -272,8 +280,8 @@ def _flat_volume(triangles: Array, share: Array, y: Array) -> float:
 
 @njit(cache=True)
 def _volume_and_gradient(
-    triangles: Array, curved: Array, share: Array, vertices: Array, weights: Array, slot: Array,
-    n_support: int, x: Array,
+    triangles: Array, curved: Array, quads: Array, share: Array, vertices: Array, weights: Array,
+    slot: Array, n_support: int, x: Array,
 ) -> tuple[float, Array]:  # fmt: skip
     y = positions_of(vertices, weights, x)
     g = np.zeros_like(y)  # at a closed mesh's vertices: a third of the area vectors around
@@ -288,9 +296,7 @@ def _volume_and_gradient(
             g[k, 0] += nx
             g[k, 1] += ny
             g[k, 2] += nz
-    volume = _flat_volume(triangles, share, y)
-    if len(curved) > 0:
-        volume += add_volume_gradient(curved, share[len(triangles) :], y, g)
+    volume = _volume(triangles, curved, quads, share, y, g)
     gradient = np.zeros((n_support, 3))
     for v in range(len(vertices)):
         for i in range(vertices.shape[1]):
@@ -303,16 +309,18 @@ def _volume_and_gradient(
 
 @njit(cache=True)
 def _areas(
-    triangles: Array, curved: Array, share: Array, bridge: Array, y: Array
+    triangles: Array, curved: Array, quads: Array, share: Array, bridge: Array, y: Array
 ) -> tuple[float, float]:
     whole = 0.0
     bridging = 0.0
-    n = len(triangles)
+    n, m = len(triangles), len(triangles) + len(curved)
     for t in range(len(share)):
         if t < n:
             area = share[t] * _area(y[triangles[t, 0]], y[triangles[t, 1]], y[triangles[t, 2]])
-        else:
+        elif t < m:
             area = share[t] * curved_area(curved[t - n], y)
+        else:
+            area = share[t] * quad_area(quads[t - m], y)
         whole += area
         if bridge[t]:
             bridging += area
@@ -328,17 +336,20 @@ def _area(a: Array, b: Array, c: Array) -> float:
 
 
 @njit(cache=True)
-def _centre(triangles: Array, curved: Array, share: Array, y: Array) -> Array:
+def _centre(triangles: Array, curved: Array, quads: Array, share: Array, y: Array) -> Array:
     total = 0.0
     middle = np.zeros(3)
-    n = len(triangles)
+    n, m = len(triangles), len(triangles) + len(curved)
     for t in range(len(share)):
         if t < n:
             a, b, c = triangles[t]
             area = share[t] * _area(y[a], y[b], y[c])
-        else:
+        elif t < m:
             a, b, c = curved[t - n, 0], curved[t - n, 1], curved[t - n, 2]
             area = share[t] * curved_area(curved[t - n], y)
+        else:  # of the middles of three sides
+            a, b, c = quads[t - m, 4], quads[t - m, 5], quads[t - m, 6]
+            area = share[t] * quad_area(quads[t - m], y)
         total += area
         for k in range(3):
             middle[k] += area * (y[a, k] + y[b, k] + y[c, k]) / 3.0

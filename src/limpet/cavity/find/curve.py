@@ -6,8 +6,9 @@ is done edge by edge, so that what is left and right of an edge closes:
 1. An edge is straight in barycentrics of its collision triangle. It is cut where it passes from one
    element face to the next; a part of it has its middle on the face (`curve_edges`).
 2. A piece is cut along the borders of element faces, and each part into triangles whose middles lie
-   on the face (`curve_pieces`). A piece that has no collision triangle of its own, but an edge that
-   is curved (the floor at the edge of a cavity), is filled with straight lines.
+   on the face (`curve_pieces`). Where pieces cover a face it is taken whole instead. A piece that
+   has no collision triangle of its own, but an edge that is curved (the floor at the edge of a
+   cavity), is filled with straight lines.
 
 Points are numbered: first the copies, then cuts and middles. A `Chain` per edge lists what lies
 between its ends: middle, cut, middle, ..., middle.
@@ -21,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from limpet.geometry.face_patches import (
+    BEZIER,
     QUAD,
     FacePatches,
     border_value,
@@ -85,11 +87,11 @@ def curve_edges(
 def curve_pieces(
     patches: FacePatches, corners: Array, face: Array, edges: Edges, chains: Chains, free: Array,
     wall_triangles: Array, vertices: Array, weights: Array, first: int,
-) -> tuple[Array, Array, tuple[Array, Array]]:  # fmt: skip
-    """Flat triangles (f, 3), curved ones (c, 6), and points (k, 8), weights (k, 8) from `first` on.
+) -> tuple[Array, Array, Array, tuple[Array, Array]]:  # fmt: skip
+    """Flat triangles (f, 3), curved ones (c, 6), whole quadrilaterals (q, 8), and points (k, 8),
+    weights (k, 8) of new vertices, from `first` on.
 
-    free (e,) bool: the chain does not lie in the collision triangles of its pieces. Element faces
-    that the pieces cover wholly are two triangles each, however many pieces there were.
+    free (e,) bool: the chain does not lie in the collision triangles of its pieces.
     """
     flat, curved, triangle, bary, on, area = _curve_pieces(
         corners, face, edges.of_piece, edges.ends, chains.start, chains.point, chains.along, free,
@@ -100,13 +102,14 @@ def curve_pieces(
     size = np.where(patches.kind == QUAD, 4.0, 0.5)
     whole = np.abs(np.abs(covered) - size) < 1e-6
     faces = np.flatnonzero(whole)
-    pieces, more_points, more_shares = _whole_faces(
+    more, quads, more_points, more_shares = _whole_faces(
         patches.kind[faces], patches.nodes[faces], covered[faces] > 0.0, first + len(points)
     )
     rest = ~whole[on] | (on < 0)
     return (
         flat,
-        np.concatenate([curved[rest], pieces]),
+        np.concatenate([curved[rest], more]),
+        quads,
         (np.concatenate([points, more_points]), np.concatenate([shares, more_shares])),
     )
 
@@ -114,40 +117,35 @@ def curve_pieces(
 @njit(cache=True)
 def _whole_faces(
     kind: Array, nodes: Array, forward: Array, first: int
-) -> tuple[Array, Array, Array]:
-    """Triangles (c, 6) of whole faces, and the points (v, 8) and weights (v, 8) of their vertices.
+) -> tuple[Array, Array, Array, Array]:
+    """Triangles (c, 6), quadrilaterals (q, 8), and the points (v, 8) and weights (v, 8) of both.
 
     forward: in the sense of the face's own nodes.
     """
-    curved = np.empty((2 * len(kind), 6), dtype=np.int32)
-    points = np.empty((9 * len(kind), 8), dtype=np.int32)
-    weights = np.zeros((9 * len(kind), 8))
-    n, m = 0, 0
+    curved = np.empty((len(kind), 6), dtype=np.int32)
+    quads = np.empty((len(kind), 8), dtype=np.int32)
+    points = np.empty((8 * len(kind), 8), dtype=np.int32)
+    weights = np.zeros((8 * len(kind), 8))
+    n, c, q = 0, 0, 0
     for f in range(len(kind)):
-        for i in range(8):
+        corners = 4 if kind[f] == QUAD else 3
+        for i in range(2 * corners):
+            j = i  # the same the other way round: 0, 3, 2, 1 and the sides 7, 6, 5, 4
+            if not forward[f]:
+                j = (corners - i) % corners if i < corners else 3 * corners - 1 - i
+            if kind[f] == QUAD:
+                quads[q, i] = first + n + j
+            else:
+                curved[c, i] = first + n + j
             points[n + i] = nodes[f, i]
             weights[n + i, 0] = 1.0
-        k = first + n
-        if kind[f] == QUAD:
-            points[n + 8] = nodes[f]
-            face_weights(QUAD, 0.0, 0.0, weights[n + 8])
-            curved[m] = np.array([k, k + 1, k + 2, k + 4, k + 5, k + 8])
-            curved[m + 1] = np.array([k, k + 2, k + 3, k + 8, k + 6, k + 7])
-            n += 9
-        else:
-            for i in range(3):  # of a Bezier triangle the middles lie off its control points
-                points[n + 3 + i] = nodes[f]
-                b = 0.5 if i < 2 else 0.0
-                face_weights(kind[f], b, 0.5 if i > 0 else 0.0, weights[n + 3 + i])
-            curved[m] = np.array([k, k + 1, k + 2, k + 3, k + 4, k + 5])
-            n += 6
-        last = m + (2 if kind[f] == QUAD else 1)
-        for c in range(m, last):
-            if not forward[f]:
-                a = curved[c].copy()
-                curved[c] = np.array([a[0], a[2], a[1], a[5], a[4], a[3]])
-        m = last
-    return curved[:m].copy(), points[:n].copy(), weights[:n].copy()
+            if kind[f] == BEZIER and i >= 3:  # middles lie off the control points
+                points[n + i] = nodes[f]
+                face_weights(BEZIER, 0.5 if i < 5 else 0.0, 0.5 if i > 3 else 0.0, weights[n + i])
+        n += 2 * corners
+        q += corners == 4
+        c += corners == 3
+    return curved[:c].copy(), quads[:q].copy(), points[:n].copy(), weights[:n].copy()
 
 
 def _packed(patches: FacePatches) -> tuple[Array, ...]:

@@ -73,7 +73,8 @@ class CurvedMesh:
 
     triangles: Array  # (t, 3)
     curved: Array  # (c, 6)
-    bridge: Array  # (t + c,) bool
+    quads: Array  # (q, 8)
+    bridge: Array  # (t + c + q,) bool
     points: Array  # (v, 8) that carry each vertex
     weights: Array  # (v, 8)
     under: Array  # (k, 2) int32, vertices that lie under others
@@ -150,16 +151,18 @@ def curved_mesh(surface: JoinedSurface, x: Array, walls: Walls, land: Land) -> C
         chains, edge[which, side][plain], which[plain], side[plain], start, sides
     )
     free = straight.copy()
-    flat, curved, table = curve_pieces(
+    flat, curved, quads, table = curve_pieces(
         patches, corners, face, edges, chains, free, surface.triangles, vertices, copies.weights, n
     )
     tables.append(table)
     extra, extra_bridge, extra_curved, curved_bridge = bridges(seams, start, sides)
-    bridge = [np.zeros(len(flat), bool), extra_bridge, np.zeros(len(curved), bool), curved_bridge]
+    none = [np.zeros(len(kind), bool) for kind in (flat, curved, quads)]
+    bridge = [none[0], extra_bridge, none[1], curved_bridge, none[2]]
     return _compact(
         CurvedMesh(
             np.concatenate([flat, extra]),
             np.concatenate([curved, extra_curved]),
+            quads,
             np.concatenate(bridge),
             np.concatenate([points for points, _ in tables]),
             np.concatenate([weights for _, weights in tables]),
@@ -171,7 +174,7 @@ def curved_mesh(surface: JoinedSurface, x: Array, walls: Walls, land: Land) -> C
 def _compact(mesh: CurvedMesh) -> CurvedMesh:
     """Without the vertices that nothing uses, and each node of a face as one vertex."""
     number = np.full(len(mesh.points) + 1, -1, np.int32)  # the last one: a straight middle
-    for used in (mesh.triangles, mesh.curved, mesh.under):
+    for used in (mesh.triangles, mesh.curved, mesh.quads, mesh.under):
         number[used] = 0
     number[-1] = -1
     kept = np.flatnonzero(number == 0)
@@ -187,6 +190,7 @@ def _compact(mesh: CurvedMesh) -> CurvedMesh:
     return CurvedMesh(
         number[mesh.triangles],
         number[mesh.curved],
+        number[mesh.quads],
         mesh.bridge,
         mesh.points[kept[stays]],
         mesh.weights[kept[stays]],

@@ -92,17 +92,18 @@ def closed_mesh(
     if surface.patches is None:
         triangles, bridge = flat_mesh(walls.corners, walls.seams)
         vertices, weights = surface.triangles[copies.face], copies.weights
-        curved, under = np.zeros((0, 6), np.int32), np.zeros((0, 2), np.int32)
+        curved, quads = np.zeros((0, 6), np.int32), np.zeros((0, 8), np.int32)
+        under = np.zeros((0, 2), np.int32)
     else:
         made = curved_mesh(surface, x, walls, land)
-        triangles, curved, bridge = made.triangles, made.curved, made.bridge
+        triangles, curved, quads, bridge = made.triangles, made.curved, made.quads, made.bridge
         vertices, weights, under = made.points, made.weights, made.under
     vertices, support, slot = with_support(vertices, weights)
     mesh = CavityMesh(
         triangles=triangles, share=np.ones(len(bridge)), bridge=bridge,
         body=surface.body[vertices[:, 0]], vertices=vertices, weights=weights, support=support,
         slot=slot, rings=candidate.rings, interior=candidate.interior, core=core,
-        seal_line=candidate.seal_line, curved=curved, under=under,
+        seal_line=candidate.seal_line, curved=curved, quads=quads, under=under,
     )  # fmt: skip
     return replace(mesh, bridged=areas(mesh, x)[1], offset=offsets_of(mesh, x))
 
