@@ -75,6 +75,7 @@ def test_units_of_parameters():
         "duration": "s",
         "sealing_distance": "m",
         "seal_boundary": "",
+        "cavity_faces": "",
         "cavities": "",
         "young": "Pa",
         "gap": "m",
