@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import limpet as lp
+from limpet.cavity.drawn import drawn_triangles
 from limpet.cavity.find.curved_mesh import Copies, Seams, Walls, curved_mesh, landed_again
 from limpet.cavity.find.mesh_builder import nearest
 from limpet.cavity.find.union_search import detect
 from limpet.cavity.mesh import (
     CavityMesh,
     areas,
+    positions,
     slip,
     volume,
     volume_and_gradient,
@@ -25,6 +27,7 @@ from limpet.fem.surface_map import spread
 from limpet.geometry.bvh import build_tree, closest_points
 from limpet.geometry.cells import serendipity8, triangle6
 from limpet.geometry.shape import outer_faces
+from limpet.geometry.surface import volume as volume_of
 
 GAP = 1e-5  # [m] of the lip over the block: closed to air
 RADIUS = 17.5e-3
@@ -284,3 +287,16 @@ def test_the_floor_follows_a_lip_that_slides(standard):
     np.testing.assert_allclose(own, wanted, atol=1e-4 * np.abs(wanted).max())
     # what was slid still counts for the next search
     assert areas(again, slid)[1] - again.bridged == pytest.approx(apart, rel=1e-9)
+
+
+def test_what_is_drawn_is_closed(standard):
+    for state in STATES.values():
+        x = standard.positions(state)
+        mesh = standard.find(x)
+        triangles = drawn_triangles(mesh)
+        net = np.zeros((len(mesh.vertices),) * 2, dtype=int)
+        for i in range(3):
+            np.add.at(net, (triangles[:, i], triangles[:, (i + 1) % 3]), 1)
+        assert np.array_equal(net, net.T)
+        drawn = volume_of(positions(mesh, x), triangles)
+        assert drawn == pytest.approx(volume(mesh, x), rel=0.04)  # facets are chords

@@ -11,7 +11,7 @@ from limpet.scenes.registry import load
 from limpet.studies.reproduce.fig8 import pull
 
 SMALL = {"sectors": 8, "segments": 4}
-PULL_OFF = 4.07  # [N] of the small mesh at 4 kPa, at h = 2.5 ms
+PULL_OFF = 4.18  # [N] of the small mesh at 4 kPa, at h = 2.5 ms; with flat cavity faces 4.07
 
 
 @pytest.fixture(scope="module")

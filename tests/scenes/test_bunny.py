@@ -24,8 +24,8 @@ def test_it_hangs_by_its_back() -> None:
     floor = ground.positions()[:, 2].max()
     assert bunny.positions()[:, 2].min() > floor + 3e-3
     speed = np.diff(lift.probes("bunny_z")) / 0.02
-    swing = 0.147 * (speed[-1] - speed[-16]) / 0.3  # [N] what speeds it up in the last 15 steps
-    assert lift.force[-15:].mean() == pytest.approx(WEIGHT + swing, rel=5e-3)
+    swing = 0.147 * (speed[-1] - speed[-11]) / 0.2  # [N] what speeds it up in the last 10 steps
+    assert lift.force[-10:].mean() == pytest.approx(WEIGHT + swing, rel=5e-3)
     main = max(lift.reports[-1].cavities, key=lambda c: c.volume)
     assert main.pressure < 99e3
 

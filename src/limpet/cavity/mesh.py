@@ -133,7 +133,11 @@ def areas(mesh: CavityMesh, x: Array) -> tuple[float, float]:
 
 
 def facets(mesh: CavityMesh) -> tuple[Array, Array]:
-    """Flat triangles (f, 3) through all vertices, and (f,) the number of the one each is of."""
+    """Flat triangles (f, 3) through all vertices, and (f,) the number of the one each is of.
+
+    A whole face and pieces of the next one have different vertices on their common side:
+    `limpet.cavity.drawn` has triangles that share edges.
+    """
     n, m = len(mesh.triangles), len(mesh.curved)
     through, of = facets_of(mesh.curved)
     number = [np.arange(n), n + of, n + m + np.repeat(np.arange(len(mesh.quads)), 6)]

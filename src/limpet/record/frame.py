@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from limpet.cavity.mesh import facets
+from limpet.cavity.drawn import drawn_triangles
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.seal.leak_paths import vertex_areas, vertex_loads
 from limpet.cavity.seal.proximity import vertex_proximity
@@ -187,7 +187,7 @@ def capture_frame(
     air = tuple(
         AirFrame(
             cavity_positions(c.mesh, now.positions).astype(np.float32),
-            facets(c.mesh)[0].astype(np.int32),
+            drawn_triangles(c.mesh).astype(np.int32),
             c.pressure,
         )
         for c in now.cavities

@@ -36,6 +36,7 @@ Array = np.ndarray
 
 STRAIGHT = -1  # the middle of a straight part
 SAME = 1e-9  # parameters along an edge that are one cut
+ROUNDING = 1e-12  # of weights
 ON_BORDER = 1e-8  # in reference coordinates
 MOST = 64  # points in a piece; one with MOST_PATCHES has less
 
@@ -187,6 +188,10 @@ def _on_faces(
     weights = np.empty((len(triangle), 8))
     for i in range(len(triangle)):
         on_face(triangle[i], bary[i], start, face, corners, kind, nodes, carriers[i], weights[i])
+        for k in range(8):  # on a side the other nodes have no part but rounding
+            near = np.rint(weights[i, k])
+            if abs(weights[i, k] - near) < ROUNDING:
+                weights[i, k] = near
     return carriers, weights
 
 

@@ -81,17 +81,15 @@ class CurvedMesh:
 
 
 def carried(surface: JoinedSurface, copies: Copies) -> tuple[Array, Array]:
-    """The points (v, 8) that carry copies, and their weights: one or three vertices, or a face."""
+    """The points (v, 8) that carry copies, and their weights: of a face, or a flat triangle's."""
     patches = surface.patches
     assert patches is not None
     points = np.repeat(surface.triangles[copies.face][:, :1], 8, axis=1)
     points[:, :3] = surface.triangles[copies.face]
     weights = np.zeros((len(points), 8))
     weights[:, :3] = copies.weights
-    between = (copies.weights < 1.0).all(axis=1) & _curves(patches, copies.face)
-    points[between], weights[between] = on_faces(
-        patches, copies.face[between], copies.weights[between]
-    )
+    curved = _curves(patches, copies.face)
+    points[curved], weights[curved] = on_faces(patches, copies.face[curved], copies.weights[curved])
     return points, weights
 
 
@@ -178,10 +176,12 @@ def _compact(mesh: CurvedMesh) -> CurvedMesh:
         number[used] = 0
     number[-1] = -1
     kept = np.flatnonzero(number == 0)
-    node = np.where(mesh.weights[kept].max(axis=1) == 1.0, mesh.points[kept, 0], -1)
-    at_node = np.flatnonzero((node >= 0) & (mesh.weights[kept, 0] == 1.0))
+    at_node = np.flatnonzero(mesh.weights[kept].max(axis=1) == 1.0)
+    node = np.take_along_axis(
+        mesh.points[kept[at_node]], mesh.weights[kept[at_node]].argmax(axis=1)[:, None], 1
+    )
     same = np.arange(len(kept))
-    _, first, back = np.unique(node[at_node], return_index=True, return_inverse=True)
+    _, first, back = np.unique(node.ravel(), return_index=True, return_inverse=True)
     same[at_node] = at_node[first][back]
     stays = np.flatnonzero(same == np.arange(len(kept)))
     place = np.zeros(len(kept), np.int32)
