@@ -22,11 +22,13 @@ def drawn_triangles(mesh: CavityMesh) -> Array:
     curved = np.where(mesh.curved < 0, -1, one[mesh.curved])
     used = mesh.weights != 0.0
     used[one != np.arange(len(one))] = False
-    node = {v: int(mesh.vertices[v][used[v]][0]) for v in np.flatnonzero(used.sum(axis=1) == 1)}
+    single = np.flatnonzero(used.sum(axis=1) == 1).tolist()
+    node: dict[int, int] = {v: int(mesh.vertices[v][used[v]][0]) for v in single}
     between: dict[tuple[int, ...], list[int]] = {}  # vertices on a side, by the nodes that carry it
     for v in np.flatnonzero(used.sum(axis=1) == 3).tolist():
         between.setdefault(tuple(sorted(mesh.vertices[v][used[v]].tolist())), []).append(v)
-    whole, pieces = [], []
+    whole: list[list[int]] = []
+    pieces: list[list[int]] = []
     for face in curved.tolist():
         # only a whole face has its corners at nodes
         (whole if all(v in node for v in face[:3]) and min(face) >= 0 else pieces).append(face)
@@ -81,9 +83,8 @@ def _side(
 
     def along(v: int) -> float:
         other = [n for n in key if n not in ends]
-        return sum(mesh.weights[v][mesh.vertices[v] == node[head]]) + 0.5 * sum(
-            mesh.weights[v][mesh.vertices[v] == n].sum() for n in other
-        )
+        ahead = mesh.weights[v][mesh.vertices[v] == node[head]].sum()
+        return float(ahead + 0.5 * mesh.weights[v][np.isin(mesh.vertices[v], other)].sum())
 
     inner = {middle, *between.get(key, [])}
     return [tail, *sorted(inner, key=along)]
