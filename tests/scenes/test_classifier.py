@@ -40,7 +40,9 @@ def test_on_a_flat_block_the_force_is_that_of_the_union(by_classes, faces):
     peak = int(np.argmax(union.force))
     smooth = peak + 1 if faces == "flat" else int(np.argmax(union.force > 0.98 * union.force[peak]))
     difference = np.abs(by_classes.force - union.force)
-    assert difference[:smooth].max() < 1e-5 * union.force[peak]
+    # Under curved faces the floor follows the lip in steps, which the two take at other times.
+    close = 1e-5 if faces == "flat" else 2e-4
+    assert difference[:smooth].max() < close * union.force[peak]
     if faces == "flat":
         assert int(np.argmax(by_classes.force)) == peak
         assert np.count_nonzero(by_classes.sealed != union.sealed) <= 1
