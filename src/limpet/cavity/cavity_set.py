@@ -107,6 +107,16 @@ class CavitySet(ConstraintSet):
             jacobian, np.zeros(c), np.zeros(c), kind, np.arange(c + 1, dtype=np.int32), data, keys
         )
 
+    def relinearise(self, x_after: Array) -> None:
+        """V and its gradient where the step ends, V as it would be at x by that gradient."""
+        x, cavities = self._now.x, []
+        for c in self._trial.cavities:
+            volume, gradient = volume_and_gradient(c.mesh, x_after)
+            moved = x_after[c.mesh.support] - x[c.mesh.support]
+            volume -= float(np.vdot(gradient, moved))
+            cavities.append(replace(c, volume=volume, gradient=gradient))
+        self._trial = replace(self._trial, cavities=tuple(cavities))
+
     def accept(self, multipliers: Array, rates: Array) -> None:
         pressures = multipliers + self._atmosphere.pressure
         h = self._now.h

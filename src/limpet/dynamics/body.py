@@ -63,6 +63,7 @@ class Body(ABC):
     deformable: bool  # its surfaces change their shape
     # iterations, at most, of a coupling with what a body solves itself, in `relinearise`
     staggered: int = 0
+    settled: float = COUPLED  # [m/s] a change in `relinearise` that needs no other iteration
     converged: bool = True  # what it solves itself
     surfaces: Mapping[str, Surface]  # collision surfaces by name; their vertices are the points
     n_points: int
@@ -89,6 +90,10 @@ class Body(ABC):
 
         applied (n_points, 3) [N]: forces of the user on the points.
         """
+
+    def predicted(self, h: float) -> Array:
+        """(n_points, 3) [m] where the sets linearise first; after `compute_free_velocity`."""
+        return self.positions()
 
     @abstractmethod
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:

@@ -39,6 +39,9 @@ class CompositeBody(Body):
     def velocities(self) -> Array:
         return np.concatenate([m.velocities() for m in self._members])
 
+    def predicted(self, h: float) -> Array:
+        return np.concatenate([m.predicted(h) for m in self._members])
+
     def points_after(self, h: float) -> tuple[Array, Array]:
         x, v = zip(*(m.points_after(h) for m in self._members))
         return np.concatenate(x), np.concatenate(v)

@@ -91,6 +91,10 @@ class ConstraintSet(ABC):
         """Whether inactive rows have joined, since velocities v (N, 3) violate them."""
         return False
 
+    def relinearise(self, x_after: Array) -> None:
+        """Give the next rows as they are where the step now ends, x_after (N, 3) [m]."""
+        return None
+
     def recheck(self, x_after: Array, v_after: Array) -> bool:
         """Whether rows have joined that nobody knew of at x, since x_after violates them."""
         return False

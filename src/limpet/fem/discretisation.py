@@ -133,6 +133,7 @@ class Discretisation:
         column = np.repeat(np.arange(total, dtype=np.int32), np.diff(self.pattern.start))
         held = np.flatnonzero(self.pattern.rows >= self.free_unknowns)
         self.driven_blocks = (held, self.pattern.rows[held], column[held])
+        self.all_blocks = (np.arange(len(column)), self.pattern.rows, column)
         self._values = np.empty((len(self.pattern.rows), 3, 3))
         self.volume = sum(b.volume for b in self.blocks)
         self._set_mass(mass / self.volume)

@@ -18,6 +18,7 @@ import numpy as np
 
 from limpet.dynamics.body import Body, BodyReport, Carrier, momentum_residual
 from limpet.dynamics.motion import Motion
+from limpet.dynamics.relinearisation import ONCE, Relinearisation
 from limpet.errors import DivergedError, require_positive
 from limpet.fem.discretisation import Discretisation
 from limpet.fem.elements.stress import von_mises
@@ -40,6 +41,10 @@ from limpet.linalg import block_cholesky as chol
 from limpet.linalg.reduced_compliance import ReducedCompliance, sparse_rows
 from limpet.linalg.rows import Rows
 
+FAR = 0.02  # change of a cell's deformation gradient, at most, that is predicted
+ASTRAY = 0.1  # and that is corrected
+GROWTH = 1.5  # of the corrections: wrinkles grow, but what grows faster does not converge
+UNBOUNDED = 1 << 30
 DENSE_ROW = 12  # rows with more vertices than this (a cavity's pressure) are half-solved directly
 
 
@@ -47,12 +52,13 @@ class SoftBody(Body):
     """A finite-element body, built from a shape that is placed in the world."""
 
     movable = deformable = True
+    settled = 0.0
 
     def __init__(
         self, name: str, shape: SoftShape, material: Material, mass: float,
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
         anchors: Array | None = None, surface: Surface | None = None,
-        field_nodes: Array | None = None,
+        field_nodes: Array | None = None, relinearisation: Relinearisation = ONCE,
     ) -> None:  # fmt: skip
         """`anchors` (k,): nodes attached to other bodies (see `attach`); each has a marker point
         behind the surface's, as has each of the `field_nodes` (m,), which carry a pressure field:
@@ -64,6 +70,9 @@ class SoftBody(Body):
         held = np.concatenate([driven, anchors])
         self.name, self.mass, self.motion, self.shape = name, mass, motion, shape
         self.mass_damping = material.mass_damping
+        explicit = fem is not None and fem.deviatoric == "explicit"  # forces are those at x
+        self.relinearisation = ONCE if explicit else relinearisation
+        self.staggered = UNBOUNDED if self.relinearisation.most > 1 else 0  # it counts them itself
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
         self.field_markers = shape.collision.n_vertices  # the first of them
         marked = with_markers(shape.collision, none if field_nodes is None else field_nodes)
@@ -83,7 +92,11 @@ class SoftBody(Body):
         # By unknown: a node's three velocities, or one change of pressure and two zeros.
         unknowns = len(self.x) + len(self.p)
         self._free = self._y = np.zeros((unknowns, 3))  # without constraints; with them
+        self._guess = np.zeros((unknowns, 3))  # where the step is linearised
         self._tangent: Tangent | None = None
+        self._known = np.zeros((unknowns, 3))  # velocities of held nodes
+        self._left, self._corrected = 0, np.inf  # linearisations yet; the last correction [m]
+        self._h, self._inertia = 0.0, np.zeros_like(self.x)  # [s]; (n, 3) M v + h M g
         self._right = np.zeros((unknowns, 3))  # right-hand side of the last step
         self._unmet = np.zeros((unknowns, 3))  # impulses of the constraints
         self._driven = np.unique(d.new[driven])
@@ -153,18 +166,8 @@ class SoftBody(Body):
     def compute_free_velocity(
         self, h: float, gravity: Array, time: float, applied: Array | None = None
     ) -> Array:
-        d, self._momentum_before = self.fem, self.momentum()
-        ahead = self.x + h * self.v  # about where the step ends
-        if self._tangent is not None and self._tangent.serves(ahead, self.p, h):
-            loads = d.loads(self.x, self.p, h)
-        else:
-            self._tangent = self._make_tangent(self.x, self.p, h)
-            loads = self._tangent.loads
-        right, known = np.zeros_like(self._y), np.zeros_like(self._y)
-        right[d.nodes_at] = d.mass_times(self.v) + h * (
-            loads.force + d.node_mass[:, None] * gravity
-        )
-        right[d.pressure_unknown, 0] = -loads.excess
+        d, self._momentum_before, self._h = self.fem, self.momentum(), h
+        known = np.zeros_like(self._y)
         ahead_of = d.free_unknowns - d.n_free  # the held nodes come last in both countings
         if self.motion is not None:
             target = self.motion.place(d.rest[self._driven], time + h)
@@ -172,14 +175,111 @@ class SoftBody(Body):
         for carrier, nodes, at in self._attached:  # the drift of finite rotations is closed, too
             gap = carrier.positions()[at] - self.x[nodes]
             known[nodes + ahead_of] = gap / h + carrier.velocities()[at]
-        own = right - held_times(*d.driven_blocks, self.tangent.values, known)
-        solve = self._solve_with_modes if self._carriers else self.tangent.solve
-        self._free = known + solve(own)
-        self._right, self._unmet = right, np.zeros_like(right)
-        self._take(self._free)
+        self._left, self._corrected = self.relinearisation.most - 1, np.inf
+        self._inertia = d.mass_times(self.v) + h * d.node_mass[:, None] * gravity
+        self._known, self._guess = known, self._predicted(known)
+        self._right = self._linearised(self._guess, self.x + h * self.v)
+        self._solve_free()
         if applied is not None and applied.any():
             return self.apply_impulse(h * applied)
         return self.velocities()
+
+    def _solve_free(self) -> None:
+        """A^-1 of the right-hand side, the velocities of held nodes being known."""
+        blocks, a = self.fem.driven_blocks, self.tangent
+        own = self._right - held_times(*blocks, a.values, self._known)
+        solve = self._solve_with_modes if self._carriers else a.solve
+        self._free = self._known + solve(own)
+        self._unmet = np.zeros_like(own)
+        self._take(self._free)
+
+    def predicted(self, h: float) -> Array:
+        return self._on_points(self.x + h * self._guess[self.fem.nodes_at])
+
+    def _predicted(self, known: Array) -> Array:
+        """(u, 3) velocities that lead about where the step ends: those of the last one.
+
+        They are halved while cells would turn or stretch far with them; zero: where it begins.
+        """
+        guess = np.zeros_like(self._y)
+        if self.relinearisation.most == 1:
+            return guess
+        v = self.v.copy()
+        v[self._driven] = known[self._driven + len(known) - len(v)]
+        for share in (1.0, 0.5, 0.25):
+            if not self.fem.changed(share * self._h * v, FAR):
+                guess[self.fem.nodes_at] = share * v
+                break
+        return guess
+
+    def _linearised(self, y: Array, ahead: Array | None = None) -> Array:
+        """The right-hand side (u, 3) of A v+ = ..., with the forces linearised where y leads.
+
+        There, at c = x + h y, it is M v + h (f(c) + K (c - x) + M g), and h^2 K is the share
+        s = h/(h + b) of what A has beside the mass. A is made anew unless that of an earlier step
+        serves at the positions `ahead` (n, 3) [m]; None: A stays.
+        """
+        d, h = self.fem, self._h
+        moved = y[d.nodes_at]
+        x, p = self.x + h * moved, self.p + y[d.pressure_unknown, 0]
+        old = self._tangent
+        if ahead is not None and (old is None or not old.serves(ahead, self.p, h)):
+            self._tangent = self._make_tangent(x, p, h)
+            loads = self._tangent.loads
+        else:
+            loads = d.loads(x, p, h)
+        right = np.zeros_like(y)
+        right[d.nodes_at] = self._inertia + h * loads.force
+        right[d.pressure_unknown, 0] = -loads.excess
+        if y.any():
+            s = h / (h + d.material.stiffness_damping)
+            scaled = y.copy()
+            scaled[d.nodes_at] = s * moved
+            right += held_times(*d.all_blocks, self.tangent.values, scaled)
+            right[d.nodes_at] -= s * (1.0 + h * d.material.mass_damping) * d.mass_times(moved)
+        return right
+
+    def relinearise(self, impulse: Array) -> float:
+        """Newton's method on the whole step, with the matrix kept: the forces where it now ends.
+
+        Returns the change [m/s] at worst; none if no node would move by more than the tolerance.
+        """
+        if (defect := self.defect()) is None:
+            return 0.0
+        change = self.tangent.solve(defect)
+        if not self.worth(change):
+            return 0.0
+        self.correct()
+        return _largest(change[self.fem.nodes_at])
+
+    def defect(self) -> Array | None:
+        """(u, 3) [N s] of the true forces where the step now ends beyond the linear model's.
+
+        None: it ends where it was linearised, to the tolerance, or may not be linearised again.
+        """
+        moved = _largest((self._y - self._guess)[self.fem.nodes_at])
+        self.converged = self._h * moved <= self.relinearisation.tolerance
+        if self.converged or self._left == 0:
+            return None
+        return self._linearised(self._y) - self._right
+
+    def worth(self, change: Array) -> bool:
+        """Whether a change (u, 3) of all unknowns is more than the tolerance, but not more than
+        Newton's method can be trusted with.
+        """
+        moved = self._h * change[self.fem.nodes_at]
+        largest = _largest(moved)
+        self.converged = largest <= self.relinearisation.tolerance
+        if self.converged or largest > GROWTH * self._corrected or self.fem.changed(moved, ASTRAY):
+            return False
+        self._corrected = largest
+        return True
+
+    def correct(self) -> None:
+        """Linearise where the step now ends; the velocities are without constraints then."""
+        self._left, self._guess = self._left - 1, self._y
+        self._right = self._linearised(self._y, self.x + self._h * self.v)
+        self._solve_free()
 
     def _solve_with_modes(self, right: Array) -> Array:
         """A^-1 of a right-hand side, and with it the constraint modes and the condensed mass."""
@@ -282,7 +382,15 @@ class SoftBody(Body):
 
     def modal_impulse(self) -> Array:
         """(m,) [N s] what the impulses of `apply_impulse` do along the modes."""
-        return self._unmet.ravel() @ _flat(self.constraint_modes)
+        return self.modal_load(self._unmet)
+
+    def modal_load(self, load: Array) -> Array:
+        """(m,) [N s] what a load (u, 3) on all unknowns does along the modes."""
+        return load.ravel() @ _flat(self.constraint_modes)
+
+    def carried(self, moved: Array) -> Array:
+        """(u, 3) how all unknowns follow the twists (m,) of its carriers."""
+        return (_flat(self.constraint_modes) @ moved).reshape(self._y.shape)
 
     def condensed_load(self) -> Array:
         """(m,) [N s, N m s] what the held nodes do to their carriers."""
@@ -290,7 +398,7 @@ class SoftBody(Body):
 
     def follow(self, moved: Array) -> None:
         """After `apply_impulse`: the twists of its carriers change by `moved` (m,)."""
-        self._take(self._y + (_flat(self.constraint_modes) @ moved).reshape(self._y.shape))
+        self._take(self._y + self.carried(moved))
 
     def held_impulse(self) -> Array:
         """(n_held, 3) [N s] that the held nodes were given over the step."""
@@ -359,6 +467,10 @@ class SoftBody(Body):
             self._tangent = None
         elif self._tangent is None or not self._tangent.is_of(*at):
             self._tangent = self._make_tangent(*at)
+
+
+def _largest(v: Array) -> float:
+    return float(np.abs(v).max())
 
 
 def _flat(by_unknown: Array) -> Array:

@@ -36,11 +36,22 @@ class Wall(Protocol):
     def wall(self, r: Array | float, across: float) -> tuple[Array, Array]: ...
 
 
-class RevolvedGrid:
-    """Nodes by (station, angle, layer) in steps of 1/order, created on first use."""
+def even(r: float, angle: float) -> float:
+    return 1.0
 
-    def __init__(self, profile: Wall, sectors: int, kind: str, station: Array) -> None:
+
+class RevolvedGrid:
+    """Nodes by (station, angle, layer) in steps of 1/order, created on first use.
+
+    `thickness` of the wall by radius [m] and angle [rad], of that of the profile.
+    """
+
+    def __init__(
+        self, profile: Wall, sectors: int, kind: str, station: Array,
+        thickness: Callable[[float, float], float] = even,
+    ) -> None:  # fmt: skip
         self.profile, self.sectors, self.kind, self.station = profile, sectors, kind, station
+        self.thickness = thickness
         self.order = 1 if kind in LINEAR else 2
         self.ids: dict[tuple[int, int, int], int] = {}
         self.points: list[Array] = []
@@ -48,11 +59,11 @@ class RevolvedGrid:
 
     def position(self, i: int, j: int, k: int) -> Array:
         p, order = self.profile, self.order
-        across = min(k / order, 1.0)
+        angle = 2.0 * np.pi * j / (order * self.sectors)
+        across = min(k / order, 1.0) * self.thickness(self.station[i], angle)
         r, z = p.wall(self.station[i], across)
         if k > order:  # in the stem: straight up from the wall to the top
             z = z + (p.height - z) * (k / order - 1.0) / STEM_LAYERS
-        angle = 2.0 * np.pi * j / (order * self.sectors)
         return np.array([r * np.cos(angle), r * np.sin(angle), z])
 
     def node(self, i: int, j: int, k: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from limpet.contact.collider import Collider, collider
 from limpet.contact.contact_set import ContactSet
 from limpet.dynamics.body import Body, CondensedBody
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap
+from limpet.dynamics.relinearisation import ONCE
 from limpet.errors import LimpetError, suggest
 from limpet.fem.attachments import AttachedBodies, Attachment
 from limpet.fem.soft_body import SoftBody
@@ -67,8 +68,11 @@ class SimulationModel:
 
 def build(world: World, h: float, settings: Settings, clock: Clock) -> SimulationModel:
     """Raises LimpetError where the world cannot be simulated."""
-    own, surfaces, joints, attachments = _implicit_bodies(world)
     draped = draped_hosts(world)
+    field_pairs = world.contact_table.field_pairs(list(world.specs))
+    # What other solvers iterate on within a step is linearised once.
+    once = set(world.specs if field_pairs else draped)
+    own, surfaces, joints, attachments = _implicit_bodies(world, settings, once)
     particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]
     if not members:
@@ -82,7 +86,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     bodies, body_of = _attached(own, attachments)
     friction = world.contact_table.friction.matrix(names)
     fields = None
-    if field_pairs := world.contact_table.field_pairs(list(world.specs)):
+    if field_pairs:
         fields, bodies, body_of = _with_fields(own, bodies, body_of, field_pairs, friction)
     if particles and draped:
         bodies, body_of = with_sheets(bodies, body_of, particles, [names.index(n) for n in draped])
@@ -128,7 +132,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
 
 
 def _implicit_bodies(
-    world: World,
+    world: World, settings: Settings, once: Set[str]
 ) -> tuple[list[SoftBody | RigidBody], list[Surface], Joints, list[Attachment]]:
     """The bodies of the world's specifications, their surfaces, and what joins them.
 
@@ -153,6 +157,7 @@ def _implicit_bodies(
                 SoftBody(
                     spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
                     anchors.nodes(spec.name), surface, carrying,
+                    ONCE if spec.name in once else settings.relinearisation,
                 )
             )  # fmt: skip
         else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, seal_boundary_model
 from limpet.cavity.search import Finder
+from limpet.dynamics.relinearisation import Relinearisation
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.solver.gauss_seidel import GaussSeidelSettings
 from limpet.solver.newton import NewtonSettings
@@ -36,6 +37,8 @@ class Settings:
     regularisation: float = (
         1e-5  # of a contact's own compliance, added to it: redundant ones share their load
     )
+    # how often a step is linearised
+    relinearisation: Relinearisation = field(default_factory=Relinearisation)
     # how the laws are solved together
     solver: NewtonSettings | GaussSeidelSettings = field(default_factory=NewtonSettings)
 

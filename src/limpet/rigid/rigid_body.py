@@ -87,7 +87,7 @@ class RigidBody(Body):
         self._free = np.zeros(6)  # (v, w) without constraints
         self._needed = np.zeros(6)  # impulse of the prescribed motion without constraints
         self._motion_impulse = np.zeros(6)  # and with them
-        self._momentum_before = np.zeros(3)
+        self._momentum_before, self._last = np.zeros(3), (self.v, self.w)
 
     @cached_property
     def surfaces(self) -> Mapping[str, Surface]:  # type: ignore[override]
@@ -146,7 +146,7 @@ class RigidBody(Body):
 
     def compute_free_twist(self, h: float, gravity: Array, time: float) -> None:
         """As `compute_free_velocity`, for those who do not ask for the velocities of points."""
-        self._momentum_before = self.momentum()
+        self._momentum_before, self._last = self.momentum(), (self.v, self.w)
         if self.prescribed:
             free = np.zeros(6)
             if self.motion is not None:
@@ -228,6 +228,9 @@ class RigidBody(Body):
             return
         moved = self._free + self._mobility() @ total
         self.v, self.w = moved[:3], moved[3:]
+
+    def predicted(self, h: float) -> Array:
+        return self.positions() + h * kernels.point_velocities(*self._last, self.arms())
 
     def points_after(self, h: float) -> tuple[Array, Array]:
         centre, quaternion, w = self._after(h)

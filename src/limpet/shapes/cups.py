@@ -7,8 +7,10 @@ the profile, finer towards the lip, two layers in the stem, wedges at the axis.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,10 +24,13 @@ from limpet.meshing.revolved import (
     STEM_LAYERS,
     RevolvedGrid,
     VertexRing,
+    even,
     ring_surface,
 )
 
 GRADING = 0.8  # stations are at (i / n)^grading of the wall: denser at the lip
+HARMONICS = range(2, 7)  # of an imperfect wall: the numbers of waves that cups buckle with
+PHASE = 0.3  # [rad] times n^2, of harmonic n: no angle at which all have their crest
 RIM = 0.25  # fraction of the segments, from the lip, with a fine collision surface
 
 
@@ -101,11 +106,13 @@ PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD, NEOPRENE, CAST)
 
 def cup(
     profile: str | CupProfile = "standard", *, element: str | None = None, nodes: int = 434,
-    sectors: int | None = None, segments: int | None = None,
+    sectors: int | None = None, segments: int | None = None, imperfection: float = 0.0,
 ) -> SoftShape:  # fmt: skip
     """A cup with about `nodes` nodes, or with explicit sectors and wall segments.
 
-    The mesh is that of `element`; hex20 by default.
+    The mesh is that of `element`; hex20 by default. `imperfection`: by how much the thickness of
+    the wall varies round the axis, root mean square, of the thickness; a moulded cup has some 1 %.
+    The lower face stays as it is. A perfect cup buckles late, when rounding errors let it.
 
     Regions: "top" (the upper face of the stem, for a gripper), "lip" (its edge), "rim" (the
     underside next to the lip, for contact), "underside" (the whole lower face of the wall).
@@ -118,8 +125,11 @@ def cup(
         profile = PROFILES[profile]
     profile.check()
     kind = mesh_of(element, "hex20", "cup")
+    if not 0.0 <= imperfection <= 0.1:
+        raise LimpetError(f"cup imperfection = {imperfection:g}: expected 0 to 0.1")
     numbers = mesh_size("cup", kind, nodes, sectors, segments, 3, _budget)
-    return replace(_revolve(profile, kind, *numbers), element=element)
+    thickness = partial(_thickness, profile.stem_radius, imperfection) if imperfection else even
+    return replace(_revolve(profile, kind, *numbers, thickness), element=element)
 
 
 def mesh_size(
@@ -165,11 +175,21 @@ def _hub(segments: int) -> int:
     return max(1, round(0.18 * segments))
 
 
-def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> SoftShape:
+def _thickness(stem_radius: float, imperfection: float, r: float, angle: float) -> float:
+    """Of the wall at r [m] outside of the stem, of that of the profile: 1 and a few harmonics."""
+    blend = min(max((r / stem_radius - 1.0) / 0.5, 0.0), 1.0)
+    wave = sum(math.cos(n * angle - PHASE * n * n) for n in HARMONICS)
+    return 1.0 + imperfection * blend * wave * math.sqrt(2.0 / len(HARMONICS))
+
+
+def _revolve(
+    profile: CupProfile, kind: str, sectors: int, segments: int,
+    thickness: Callable[[float, float], float],
+) -> SoftShape:  # fmt: skip
     order = 1 if kind in LINEAR else 2
     hub = _hub(segments)
     station = _stations(profile, hub, segments, order)
-    grid = RevolvedGrid(profile, sectors, kind, station)
+    grid = RevolvedGrid(profile, sectors, kind, station, thickness)
     arrays = grid.fill([1 + (STEM_LAYERS if i < hub else 0) for i in range(segments)])
     points = grid.control_points()
     rings = _rings(grid, hub, segments)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.clock import Clock
-from limpet.dynamics.body import COUPLED, Body
+from limpet.dynamics.body import Body
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap, StepContext
 from limpet.dynamics.warm_start import SolverMemory
 from limpet.errors import DivergedError, LimpetError
@@ -85,7 +85,7 @@ class ConstraintSolver:
                 continue
             self.clock.lap("correct")
             iterations += 1
-            if self._relinearise(bodies, h * force, iterations) > COUPLED:
+            if self._relinearise(bodies, sets, h, force, iterations):
                 free = self._apply(bodies, h * applied)
                 continue
             rates = layout.jacobian.times(v)
@@ -109,16 +109,24 @@ class ConstraintSolver:
         x, v = zip(*(body.points_after(h) for body in bodies))
         return self.points.gather(x), self.points.gather(v)
 
-    def _relinearise(self, bodies: Sequence[Body], impulse: Array, iteration: int) -> float:
-        """[m/s] by which bodies changed that have iterations left."""
-        changes = [
-            change
-            for body, own in zip(bodies, self.points.of_body)
-            if body.staggered
-            and (change := body.relinearise(impulse[own])) > 0.0
-            and iteration < body.staggered
-        ]
-        return max(changes, default=0.0)
+    def _relinearise(
+        self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], h: float, force: Array,
+        iteration: int,
+    ) -> bool:  # fmt: skip
+        """Whether a body has changed by more than it may, and has iterations left; the sets then
+        follow to where the step has ended.
+        """
+        if not any(body.staggered for body in bodies):
+            return False
+        again, (x_after, _) = False, self._points_after(bodies, h)
+        for body, own in zip(bodies, self.points.of_body):
+            if body.staggered:
+                change = body.relinearise(h * force[own])
+                again |= change > body.settled and iteration < body.staggered
+        if again:
+            for constraints in sets:
+                constraints.relinearise(x_after)
+        return again
 
     def _recheck(self, sets: Sequence[ConstraintSet], x: Array, v: Array) -> bool:
         again = False
