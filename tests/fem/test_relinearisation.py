@@ -19,7 +19,7 @@ def beam(relinearisation, element="hex20", law="corotational", h=0.01, young=2e5
     shape = lp.shapes.soft_box(0.01, 0.01, 0.06, (1, 1, 4), element=element)
     soft = world.add_soft(
         shape, Material(young, 0.3, stiffness_damping=0.0, law=law), 0.006, name="beam",
-        fem=Fem(element=element),
+        fem=Fem(element=element), integrator="backward-euler",
     )  # fmt: skip
     world.fix(soft["top"])
     sim = lp.Simulation(world, h=h, settings=lp.Settings(relinearisation=relinearisation))

@@ -69,7 +69,7 @@ def test_it_lets_go_abruptly(ground) -> None:
 
 def test_peak_lies_between_two_and_a_half_and_five_kilograms(ground) -> None:
     assert 2.5 * 9.81 < force(ground).max() < 5.0 * 9.81
-    assert force(ground).max() == pytest.approx(44.91, rel=0.01)  # pinned
+    assert force(ground).max() == pytest.approx(42.37, rel=0.01)  # pinned
 
 
 def test_gas_law_air_and_penetration(ground) -> None:

@@ -59,6 +59,8 @@ class Body(ABC):
     name: str
     mass: float  # [kg]
     mass_damping: float = 0.0  # [1/s] drag on its momentum
+    # Velocities u of a step: x+ = x + h u and v+ = v + (u - v)/theta. Backward Euler: 1, u = v+.
+    theta: float = 1.0
     movable: bool  # impulses change its velocity
     deformable: bool  # its surfaces change their shape
     # iterations, at most, of a coupling with what a body solves itself, in `relinearise`
@@ -112,6 +114,14 @@ class Body(ABC):
         Returns how much the velocities of loaded points changed [m/s]. Only if `staggered`.
         """
         return 0.0
+
+    def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        """H M^-1 H^T of rows over its points, as `compliance`: what impulses do to v+ alone."""
+        raise NotImplementedError
+
+    def apply_impact(self, impulse: Array) -> None:
+        """Change v+ by M^-1 J^T impulse (n_points, 3) [N s]; where the step ends stays."""
+        raise NotImplementedError
 
     @abstractmethod
     def points_after(self, h: float) -> tuple[Array, Array]:
@@ -244,5 +254,6 @@ def momentum_residual(
     body: Body, before: Array, after: Array, wrench: Array, h: float, gravity: Array, force: Array
 ) -> float:
     """[N] of one body: (after - before)/h + drag - weight - forces - wrench, at worst."""
-    inertia = (after - before) / h + body.mass_damping * after
+    during = before + body.theta * (after - before)
+    inertia = (after - before) / h + body.mass_damping * during
     return float(np.abs(inertia - body.mass * gravity - force.sum(axis=0) - wrench[:3]).max())

@@ -79,6 +79,7 @@ class AttachedBodies(CompositeBody):
             self._soft[i].columns = np.concatenate([np.zeros(0, int), *columns])
             for a in own:
                 body.attach(carriers[a.carrier], a.nodes, a.on_carrier)
+        self.theta = min(m.theta for m in members if m.movable)  # one for all that move
         self.staggered = max(soft.body.staggered for soft in self._soft.values())
         self._free = self._condensed_load = np.zeros(self._size)
         self._mass: Array = np.zeros((0, 0))
@@ -108,6 +109,7 @@ class AttachedBodies(CompositeBody):
             mass[columns, columns] = self._carriers[i].mass_matrix()
         for soft in self._soft.values():
             own = soft.columns
+            soft.body.take_free()
             mass[own[:, None], own] += soft.body.condensed_mass
             self._condensed_load[own] += soft.body.condensed_load()
         self._mobility = np.linalg.inv(mass) if self._size else mass

@@ -4,6 +4,10 @@ With stiffness K and Rayleigh damping a M + b K, P eq 1 reads, for the new veloc
 
     A v+ = M v + h (f(x) + M g),    A = (1 + h a) M + (h b + h^2) K.
 
+Undamped bodies take the implicit midpoint rule instead, theta = 1/2: backward Euler for theta h
+leads to u, then x+ = x + h u and v+ = v + (u - v)/theta. It is solved for impulses of the whole
+step, so all terms are over theta: A = (1/theta + h a) M + (h b + theta h^2) K.
+
 The velocity of driven nodes is prescribed; what is left over in their rows is the drive's force.
 A mixed element adds its pressures to the unknowns (elements/mixed.py); the matrix is then a saddle
 point, and its factor has signs. Nothing else changes.
@@ -44,6 +48,7 @@ from limpet.linalg.rows import Rows
 FAR = 0.02  # change of a cell's deformation gradient, at most, that is predicted
 ASTRAY = 0.1  # and that is corrected
 GROWTH = 1.5  # of the corrections: wrinkles grow, but what grows faster does not converge
+UNDAMPED = 0.01  # of the tolerance, for bodies in which errors are not damped, but add up
 UNBOUNDED = 1 << 30
 DENSE_ROW = 12  # rows with more vertices than this (a cavity's pressure) are half-solved directly
 
@@ -59,6 +64,7 @@ class SoftBody(Body):
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
         anchors: Array | None = None, surface: Surface | None = None,
         field_nodes: Array | None = None, relinearisation: Relinearisation = ONCE,
+        theta: float = 1.0,
     ) -> None:  # fmt: skip
         """`anchors` (k,): nodes attached to other bodies (see `attach`); each has a marker point
         behind the surface's, as has each of the `field_nodes` (m,), which carry a pressure field:
@@ -69,9 +75,10 @@ class SoftBody(Body):
         driven, anchors = none if driven is None else driven, none if anchors is None else anchors
         held = np.concatenate([driven, anchors])
         self.name, self.mass, self.motion, self.shape = name, mass, motion, shape
-        self.mass_damping = material.mass_damping
+        self.mass_damping, self.theta = material.mass_damping, theta
         explicit = fem is not None and fem.deviatoric == "explicit"  # forces are those at x
         self.relinearisation = ONCE if explicit else relinearisation
+        self._tolerance = self.relinearisation.tolerance * (1.0 if theta == 1.0 else UNDAMPED)
         self.staggered = UNBOUNDED if self.relinearisation.most > 1 else 0  # it counts them itself
         self.fem = d = Discretisation(name, shape, material, fem or Fem(), mass, held)
         self.field_markers = shape.collision.n_vertices  # the first of them
@@ -88,6 +95,10 @@ class SoftBody(Body):
 
         self.x = d.rest.copy()
         self.v = np.zeros_like(self.x)
+        self.u = self.v  # of the last step
+        self._kick: Array | None = None  # (n, 3) what impacts add to v+
+        self._held_impact = np.zeros((len(self.x) - d.n_free, 3))  # [N s] of them on held nodes
+        self._start_v = self.v  # v as the step began
         self.p = np.zeros(len(d.pressure_unknown))  # [Pa] shared pressures of mixed elements
         # By unknown: a node's three velocities, or one change of pressure and two zeros.
         unknowns = len(self.x) + len(self.p)
@@ -151,7 +162,35 @@ class SoftBody(Body):
         return self._on_points(self.v)
 
     def points_after(self, h: float) -> tuple[Array, Array]:
-        return self._on_points(self.x + h * self.v), self._on_points(self.v)
+        return self._on_points(self.x + h * self.v), self._on_points(self._velocity_after())
+
+    def _velocity_after(self) -> Array:
+        """(n, 3) v+ of the nodes; driven ones have no other velocity than u."""
+        if self.theta == 1.0 and self._kick is None:
+            return self.v
+        after = self._start_v + (self.v - self._start_v) / self.theta
+        after[self._driven] = self.v[self._driven]
+        return after if self._kick is None else after + self._kick
+
+    def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        b, points = self.collision, np.unique(rows.point)
+        index = np.concatenate([np.arange(b.start[i], b.start[i + 1]) for i in points])
+        ride = np.zeros((len(points), self.fem.n_free))  # of the points on the free nodes
+        at = np.repeat(np.arange(len(points)), np.diff(b.start)[points])
+        free = b.nodes[index] < self.fem.n_free
+        np.add.at(ride, (at[free], b.nodes[index][free]), b.weights[index][free])
+        s = (ride / self.fem.node_mass[: self.fem.n_free]) @ ride.T
+        place, none = np.zeros(self.n_points, np.int32), np.full(len(rows), -1, np.int32)
+        place[points] = np.arange(len(points))
+        b_rows = sparse_rows(rows.start, rows.point, rows.vector, place, none)
+        return [(np.arange(len(rows)), ReducedCompliance(*b_rows, np.kron(s, np.eye(3))))]
+
+    def apply_impact(self, impulse: Array) -> None:
+        b, on_nodes, n = self.collision, np.zeros_like(self.v), self.fem.n_free
+        spread(b.start, b.nodes, b.weights, impulse, on_nodes)
+        self._held_impact = on_nodes[n:].copy()
+        on_nodes[n:] = 0.0
+        self._kick = on_nodes / self.fem.node_mass[:, None]
 
     def _on_points(self, of_nodes: Array) -> Array:
         b = self.collision
@@ -167,6 +206,8 @@ class SoftBody(Body):
         self, h: float, gravity: Array, time: float, applied: Array | None = None
     ) -> Array:
         d, self._momentum_before, self._h = self.fem, self.momentum(), h
+        self._start_v, self._kick = self.v, None
+        self._held_impact = np.zeros((self.n_held, 3))
         known = np.zeros_like(self._y)
         ahead_of = d.free_unknowns - d.n_free  # the held nodes come last in both countings
         if self.motion is not None:
@@ -176,9 +217,9 @@ class SoftBody(Body):
             gap = carrier.positions()[at] - self.x[nodes]
             known[nodes + ahead_of] = gap / h + carrier.velocities()[at]
         self._left, self._corrected = self.relinearisation.most - 1, np.inf
-        self._inertia = d.mass_times(self.v) + h * d.node_mass[:, None] * gravity
+        self._inertia = d.mass_times(self.v) / self.theta + h * d.node_mass[:, None] * gravity
         self._known, self._guess = known, self._predicted(known)
-        self._right = self._linearised(self._guess, self.x + h * self.v)
+        self._right = self._linearised(self._guess, self.x + self.theta * h * self.u)
         self._solve_free()
         if applied is not None and applied.any():
             return self.apply_impulse(h * applied)
@@ -190,7 +231,11 @@ class SoftBody(Body):
         own = self._right - held_times(*blocks, a.values, self._known)
         solve = self._solve_with_modes if self._carriers else a.solve
         self._free = self._known + solve(own)
-        self._unmet = np.zeros_like(own)
+        self.take_free()
+
+    def take_free(self) -> None:
+        """The velocities without constraints, and with the carriers' free velocities."""
+        self._unmet = np.zeros_like(self._free)
         self._take(self._free)
 
     def predicted(self, h: float) -> Array:
@@ -204,7 +249,7 @@ class SoftBody(Body):
         guess = np.zeros_like(self._y)
         if self.relinearisation.most == 1:
             return guess
-        v = self.v.copy()
+        v = self.u.copy()
         v[self._driven] = known[self._driven + len(known) - len(v)]
         for share in (1.0, 0.5, 0.25):
             if not self.fem.changed(share * self._h * v, FAR):
@@ -215,13 +260,13 @@ class SoftBody(Body):
     def _linearised(self, y: Array, ahead: Array | None = None) -> Array:
         """The right-hand side (u, 3) of A v+ = ..., with the forces linearised where y leads.
 
-        There, at c = x + h y, it is M v + h (f(c) + K (c - x) + M g), and h^2 K is the share
-        s = h/(h + b) of what A has beside the mass. A is made anew unless that of an earlier step
-        serves at the positions `ahead` (n, 3) [m]; None: A stays.
+        There, at c = x + theta h y, it is M v/theta + h (f(c) + K (c - x) + M g), and theta h^2 K
+        is the share s = theta h/(theta h + b) of what A has beside the mass. A is made anew unless
+        that of an earlier step serves at the positions `ahead` (n, 3) [m]; None: A stays.
         """
         d, h = self.fem, self._h
         moved = y[d.nodes_at]
-        x, p = self.x + h * moved, self.p + y[d.pressure_unknown, 0]
+        x, p = self.x + self.theta * h * moved, self.p + y[d.pressure_unknown, 0]
         old = self._tangent
         if ahead is not None and (old is None or not old.serves(ahead, self.p, h)):
             self._tangent = self._make_tangent(x, p, h)
@@ -232,11 +277,13 @@ class SoftBody(Body):
         right[d.nodes_at] = self._inertia + h * loads.force
         right[d.pressure_unknown, 0] = -loads.excess
         if y.any():
-            s = h / (h + d.material.stiffness_damping)
+            within = self.theta * h
+            s = within / (within + d.material.stiffness_damping)
             scaled = y.copy()
             scaled[d.nodes_at] = s * moved
             right += held_times(*d.all_blocks, self.tangent.values, scaled)
-            right[d.nodes_at] -= s * (1.0 + h * d.material.mass_damping) * d.mass_times(moved)
+            share = s * (1.0 / self.theta + h * d.material.mass_damping)
+            right[d.nodes_at] -= share * d.mass_times(moved)
         return right
 
     def relinearise(self, impulse: Array) -> float:
@@ -258,7 +305,7 @@ class SoftBody(Body):
         None: it ends where it was linearised, to the tolerance, or may not be linearised again.
         """
         moved = _largest((self._y - self._guess)[self.fem.nodes_at])
-        self.converged = self._h * moved <= self.relinearisation.tolerance
+        self.converged = self._h * moved <= self._tolerance
         if self.converged or self._left == 0:
             return None
         return self._linearised(self._y) - self._right
@@ -269,7 +316,7 @@ class SoftBody(Body):
         """
         moved = self._h * change[self.fem.nodes_at]
         largest = _largest(moved)
-        self.converged = largest <= self.relinearisation.tolerance
+        self.converged = largest <= self._tolerance
         if self.converged or largest > GROWTH * self._corrected or self.fem.changed(moved, ASTRAY):
             return False
         self._corrected = largest
@@ -278,7 +325,7 @@ class SoftBody(Body):
     def correct(self) -> None:
         """Linearise where the step now ends; the velocities are without constraints then."""
         self._left, self._guess = self._left - 1, self._y
-        self._right = self._linearised(self._y, self.x + self._h * self.v)
+        self._right = self._linearised(self._y, self.x + self.theta * self._h * self.v)
         self._solve_free()
 
     def _solve_with_modes(self, right: Array) -> Array:
@@ -306,7 +353,7 @@ class SoftBody(Body):
     def _make_tangent(self, x: Array, p: Array, h: float) -> Tangent:
         old, self._tangent = self._tangent, None
         try:
-            return Tangent(self.fem, x, p, h, old)
+            return Tangent(self.fem, x, p, h, old, self.theta)
         except chol.NotPositiveError as error:
             raise DivergedError(
                 f"'{self.name}': stiffness is not positive at node {self._node(error.node)}; "
@@ -404,10 +451,11 @@ class SoftBody(Body):
         """(n_held, 3) [N s] that the held nodes were given over the step."""
         d = self.fem
         given = held_times(*d.driven_blocks, self.tangent.values, self._y)
-        return (given - self._right - self._unmet)[d.free_unknowns :]
+        return (given - self._right - self._unmet)[d.free_unknowns :] - self._held_impact
 
     def advance(self, h: float) -> None:
-        self.x = self.x + h * self.v
+        self.u, self.v = self.v, self._velocity_after()
+        self.x = self.x + h * self.u
         self.p = self.p + self._y[self.fem.pressure_unknown, 0]
 
     def elastic_energy(self) -> float:
@@ -454,7 +502,7 @@ class SoftBody(Body):
     def get_state(self) -> dict[str, Array]:
         made = self._tangent
         return {
-            "x": self.x.copy(), "v": self.v.copy(), "p": self.p.copy(),
+            "x": self.x.copy(), "v": self.v.copy(), "u": self.u.copy(), "p": self.p.copy(),
             "tangent_x": made.x if made else np.full_like(self.x, np.nan),
             "tangent_p": made.p if made else np.full_like(self.p, np.nan),
             "tangent_h": np.array(made.h if made else np.nan),
@@ -462,6 +510,7 @@ class SoftBody(Body):
 
     def set_state(self, state: Mapping[str, Array]) -> None:
         self.x, self.v, self.p = state["x"].copy(), state["v"].copy(), state["p"].copy()
+        self.u = state["u"].copy()
         at = state["tangent_x"], state["tangent_p"], float(state["tangent_h"])
         if np.isnan(at[2]):
             self._tangent = None

@@ -27,7 +27,7 @@ from limpet.geometry.surface import Surface, with_points
 from limpet.meshing.check import check_apart, check_surface, has_hollow
 from limpet.model.draping import draped_hosts, proxy_of, with_sheets
 from limpet.model.settings import Settings
-from limpet.model.specs import AnchorPoints, SoftSpec
+from limpet.model.specs import AnchorPoints, RigidSpec, SoftSpec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
 from limpet.particles.system import ParticleSystem
@@ -70,9 +70,12 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     """Raises LimpetError where the world cannot be simulated."""
     draped = draped_hosts(world)
     field_pairs = world.contact_table.field_pairs(list(world.specs))
-    # What other solvers iterate on within a step is linearised once.
-    once = set(world.specs if field_pairs else draped)
-    own, surfaces, joints, attachments = _implicit_bodies(world, settings, once)
+    theta = _thetas(world, staggered=bool(field_pairs or world.particles.bodies))
+    # Linearised once: what other solvers iterate on within a step, and attached bodies that keep
+    # energy, as Newton's method with the matrix kept does not converge on a slender spring.
+    attached = {name for t in world.joints for name in (t.one, t.other)}
+    once = set(world.specs if field_pairs else draped) | {n for n in attached if theta[n] < 1.0}
+    own, surfaces, joints, attachments = _implicit_bodies(world, settings, once, theta)
     particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]
     if not members:
@@ -85,6 +88,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         surfaces = [*surfaces, *particles.surfaces.values()]
     bodies, body_of = _attached(own, attachments)
     friction = world.contact_table.friction.matrix(names)
+    restitution = world.contact_table.restitution.matrix(names)
     fields = None
     if field_pairs:
         fields, bodies, body_of = _with_fields(own, bodies, body_of, field_pairs, friction)
@@ -112,8 +116,9 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         alarm = max(settings.alarm, 1.2 * settings.sealing_distance)
         movable = np.array([m.movable for m in members])
         contacts = ContactSet(
-            colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts
-        )
+            colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts,
+            restitution if restitution.any() else None,
+        )  # fmt: skip
         sets.append(contacts)
     if contacts is not None:
         cavities = _cavity_set(world, settings, members, points, joined, colliders, contacts)
@@ -123,8 +128,10 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     if len(joints):
         sets.append(JointSet(joints))
     solver = ConstraintSolver(
-        points, settings.solver, settings.regularisation, settings.warm_start, clock
-    )
+        points, settings.solver, settings.regularisation, settings.warm_start, clock,
+        contacts is not None
+        and (min(theta.values(), default=1.0) < 1.0 or bool(restitution.any())),
+    )  # fmt: skip
     return SimulationModel(
         bodies, members, points, joined, sets, contacts, fields, cavities, particles, solver,
         _collision_nodes(world, members, colliders),
@@ -132,7 +139,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
 
 
 def _implicit_bodies(
-    world: World, settings: Settings, once: Set[str]
+    world: World, settings: Settings, once: Set[str], theta: Mapping[str, float]
 ) -> tuple[list[SoftBody | RigidBody], list[Surface], Joints, list[Attachment]]:
     """The bodies of the world's specifications, their surfaces, and what joins them.
 
@@ -157,7 +164,7 @@ def _implicit_bodies(
                 SoftBody(
                     spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
                     anchors.nodes(spec.name), surface, carrying,
-                    ONCE if spec.name in once else settings.relinearisation,
+                    ONCE if spec.name in once else settings.relinearisation, theta[spec.name],
                 )
             )  # fmt: skip
         else:
@@ -166,13 +173,49 @@ def _implicit_bodies(
             bodies.append(
                 RigidBody(
                     spec.name, spec.shape, spec.mass, spec.fixed, motion,
-                    anchors.points(spec.name), framed, surface,
+                    anchors.points(spec.name), framed, surface, theta[spec.name],
                 )
             )  # fmt: skip
         surfaces.append(surface)
     check_apart(placed, world.contact_table.by_points)
     _check_lines(world, placed)
     return bodies, surfaces, *anchors.place([b.name for b in bodies], surfaces)
+
+
+def _thetas(world: World, staggered: bool) -> dict[str, float]:
+    """By body: 1/2, the implicit midpoint rule, which keeps energy, or 1, backward Euler.
+
+    Bodies that are attached to each other have one rule. Where other solvers share the step, and
+    with joints and actuators, all have backward Euler.
+    """
+    names = list(world.specs)
+    joined = any(t.nodes is None for t in world.joints) or len(world.actuators) > 0
+    if staggered or joined:
+        for one in names:
+            if world.specs[one].integrator == "midpoint":
+                raise LimpetError(
+                    f"integrator = 'midpoint' of '{one}': not with joints, actuators, particle "
+                    "bodies or pressure fields in the same world; leave it out"
+                )
+            for other in names:
+                if world.contact_table.restitution.between(one, other) > 0.0:
+                    raise LimpetError(
+                        f"restitution of '{one}' and '{other}': not with joints, actuators, "
+                        "particle bodies or pressure fields in the same world; leave it out"
+                    )
+        return dict.fromkeys(names, 1.0)
+    group = {n: n for n in names}
+    for t in world.joints:
+        old, new = group[t.other], group[t.one]
+        group = {n: new if g == old else g for n, g in group.items()}
+    bounces = {
+        one
+        for one, spec in world.specs.items()
+        if isinstance(spec, RigidSpec) and spec.integrator is None
+        and any(world.contact_table.restitution.between(one, n) > 0.0 for n in names)
+    }  # fmt: skip
+    keeps = {group[n] for n, spec in world.specs.items() if spec.midpoint or n in bounces}
+    return {n: 0.5 if group[n] in keeps else 1.0 for n in names}
 
 
 def _actuated(

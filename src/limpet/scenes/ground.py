@@ -110,7 +110,7 @@ class GroundParameters(CupParameters, BlockParameters):
     duration: Time = 7.0
     # The wall buckles. Without a defect it does so late, at a force that depends on the time step.
     imperfection: float = Field(
-        0.015, ge=0.0, le=0.1, description="variation of the wall's thickness round the axis"
+        0.02, ge=0.0, le=0.1, description="variation of the wall's thickness round the axis"
     )
     speed: Positive[Speed] = Field(2e-3, description="speed of the pull")
     block_edge: Positive[Length] = Field(0.06, description="edge of the block's top")

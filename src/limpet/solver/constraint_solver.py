@@ -54,6 +54,7 @@ class ConstraintSolver:
     regularisation: float
     warm_start: bool
     clock: Clock
+    impacts: bool = False  # solve for the velocities at the end of contacts that closed
 
     def solve(
         self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], now: StepContext,
@@ -95,9 +96,45 @@ class ConstraintSolver:
                 if self._recheck(sets, *after) and retries < MAX_RETRIES:
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
                     continue
+            for s in sets:
+                if self.impacts and s.name in layout.blocks and s.collides:
+                    multipliers, force = self._impacts(bodies, s, now, layout, multipliers, force)
+                    after = self._points_after(bodies, h)
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
             converged = result.converged and all(body.converged for body in bodies)
             return StepSolution(h, converged, result, parts, force, memory.after(last), after)
+
+    def _impacts(
+        self, bodies: Sequence[Body], constraints: ConstraintSet, now: StepContext,
+        layout: RowLayout, multipliers: Array, force: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Solve the contacts that have closed for the velocities v+; where the step ends stays.
+
+        Positions ask for H u = -gap/h; by v+ = v + (u - v)/theta that alone would throw back what
+        meets. The laws hold for the whole impulse, so a contact pushes less, but never pulls.
+        Returns the multipliers of all rows, and the forces on all points (N, 3).
+        """
+        part, h, n = layout.part[constraints.name], now.h, len(force)
+        pushed = layout.blocks[constraints.name].jacobian.transpose_times(multipliers[part], n)
+        if not pushed.any():
+            return multipliers, force
+        v_after = self._apply_impact(bodies, -h * pushed, h)
+        closed, block = constraints.impacts(multipliers[part], now.v, v_after)
+        u = block.jacobian.times(v_after) + block.bias
+        only = RowLayout.of(constraints.name, block)
+        problem, _ = self._assemble(bodies, only, u, now, impact=True)
+        found = self.method.solve(problem, multipliers[part][closed], 0).multipliers
+        multipliers = multipliers.copy()
+        multipliers[part.start + closed] = found
+        change = block.jacobian.transpose_times(found, n) - pushed
+        self._apply_impact(bodies, h * change, h)
+        return multipliers, force + change
+
+    def _apply_impact(self, bodies: Sequence[Body], impulse: Array, h: float) -> Array:
+        """(N, 3) velocities of all points at the end of the step."""
+        for body, own in zip(bodies, self.points.of_body):
+            body.apply_impact(impulse[own])
+        return self._points_after(bodies, h)[1]
 
     def _apply(self, bodies: Sequence[Body], impulse: Array) -> Array:
         """(N, 3) velocities of all points under the impulses."""
@@ -136,10 +173,12 @@ class ConstraintSolver:
         return again
 
     def _assemble(
-        self, bodies: Sequence[Body], layout: RowLayout, u: Array, now: StepContext
-    ) -> tuple[Problem, Eliminated | None]:
+        self, bodies: Sequence[Body], layout: RowLayout, u: Array, now: StepContext,
+        impact: bool = False,
+    ) -> tuple[Problem, Eliminated | None]:  # fmt: skip
         """W = h sum of the bodies' H A^-1 H^T, and u (r,), what the rows do without multipliers.
 
+        impact: of rows on v+ and impulses at the end of the step, H M^-1 H^T.
         Eliminated rows hold whatever the laws do, so the laws see bodies that are joined already.
         """
         parts = []
@@ -147,7 +186,8 @@ class ConstraintSolver:
             if body.movable:
                 index, rows = layout.jacobian.select(local)
                 if len(index):
-                    parts += [(index[at], part) for at, part in body.compliance(rows)]
+                    own = body.impact_compliance(rows) if impact else body.compliance(rows)
+                    parts += [(index[at], part) for at, part in own]
         reduced, eliminated, solved = join(parts, len(u), now.h), None, len(layout.compliance)
         if solved < len(u):
             try:
@@ -161,16 +201,16 @@ class ConstraintSolver:
             reduced, u = eliminated.compliance, eliminated.free
         regular = np.repeat(REGULARISED[layout.kind], np.diff(layout.start))  # (s,) bool
         diagonal = reduced.diagonal()
-        own, stuck = _own_compliance(diagonal, regular, layout.start)
+        lone, stuck = _own_compliance(diagonal, regular, layout.start)
         u[stuck] = 1.0  # as if open
-        regularisation = np.where(regular, self.regularisation * (diagonal + own), 0.0)
+        regularisation = np.where(regular, self.regularisation * (diagonal + lone), 0.0)
         regularisation += layout.compliance
         few = solved > MANY_ROWS * len(reduced.s) and self.regularisation > 0.0
         if few:
-            w: Array | FactoredDelassus = FactoredDelassus(reduced, own)
+            w: Array | FactoredDelassus = FactoredDelassus(reduced, lone)
         else:
             w = reduced.dense()
-            w.reshape(-1)[:: len(w) + 1] += own
+            w.reshape(-1)[:: len(w) + 1] += lone
         laws = layout.kind, layout.start, layout.data
         return Problem(w, regularisation, u, *laws, now.h), eliminated
 
