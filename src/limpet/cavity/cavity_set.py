@@ -22,7 +22,6 @@ from limpet.cavity.gas.network import GasNetwork, HoseState, PortFlow
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh, volume_and_gradient
 from limpet.cavity.seal.leak_paths import (
-    bottlenecks,
     seal_tractions,
     vertex_areas,
     vertex_loads,
@@ -132,7 +131,7 @@ class CavitySet(ConstraintSet):
         near = search.proximity(contacts, x)
         ledger, remeshed = search.update(ledger, x, contacts, near)
         meshes = [c.mesh for c in ledger.cavities]
-        paths = bottlenecks(search.surface, near, search.sealing_distance, meshes)
+        paths = search.bottlenecks(near, meshes, x)
         measured = []
         for c, (_, bottleneck) in zip(ledger.cavities, paths):
             v, gradient = volume_and_gradient(c.mesh, x)

@@ -67,6 +67,7 @@ class CavityMesh:
     seal_line: Array  # int32, sorted, where the pressure ends; empty when no graph closes it
     bridged: float = 0.0  # [m^2] of its bridging triangles when it was made
     halves: tuple[CavityMesh, ...] = ()  # the meshes of which this one is the mean
+    bulge: float = 0.0  # [m^3] by which smooth rigid walls stand out of their facets, into the air
 
     @property
     def carriers(self) -> tuple[int, ...]:
@@ -81,7 +82,8 @@ def positions(mesh: CavityMesh, x: Array) -> Array:
 
 def volume(mesh: CavityMesh, x: Array) -> float:
     """Volume of the trapped air [m^3]."""
-    return _volume(mesh.triangles, mesh.share, _positions(mesh.vertices, mesh.weights, x))
+    y = _positions(mesh.vertices, mesh.weights, x)
+    return _volume(mesh.triangles, mesh.share, y) - mesh.bulge
 
 
 def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
@@ -89,9 +91,10 @@ def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
 
     The gradient is the row H_p of P eq 2, on surface vertices.
     """
-    return _volume_and_gradient(
+    whole, gradient = _volume_and_gradient(
         mesh.triangles, mesh.share, mesh.vertices, mesh.weights, mesh.slot, len(mesh.support), x
     )
+    return whole - mesh.bulge, gradient
 
 
 def areas(mesh: CavityMesh, x: Array) -> tuple[float, float]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
+from limpet.cavity.find.bulges import bulge_volume
 from limpet.cavity.find.classifier_search import detect_recesses
 from limpet.cavity.find.trigger import changed_groups, contact_pattern, differ, groups
-from limpet.cavity.find.union_search import detect
+from limpet.cavity.find.union_search import Detection, detect
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.transfer import transfer_air
-from limpet.cavity.mesh import JoinedSurface, needs_remesh
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, needs_remesh
 from limpet.cavity.seal.boundary import (
     SealBoundary,
     SealBoundaryModel,
@@ -23,14 +24,18 @@ from limpet.cavity.seal.boundary import (
 )
 from limpet.cavity.seal.drained import without_drained
 from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
-from limpet.cavity.seal.leak_paths import bottlenecks
-from limpet.cavity.seal.proximity import TOUCHING, VertexProximity, vertex_proximity
+from limpet.cavity.seal.leak_paths import bottlenecks, widest_crossing
+from limpet.cavity.seal.proximity import NOBODY, TOUCHING, VertexProximity, vertex_proximity
+from limpet.contact.collider import Shape
 from limpet.contact.contacts import Contacts
+from limpet.contact.gap_samples import edge_points, gaps_at
 from limpet.geometry.bvh import Tree
 
 Array = np.ndarray
 
 POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
+SAMPLES = 3  # of the gap between the two ends of an edge
+FAR = 10.0  # sealing distances: that far these samples look
 BARE = 0.2  # of the remeshing threshold, where no ring but the union alone bounds a cavity
 
 
@@ -55,6 +60,7 @@ class CavitySearch:
     atmosphere: Atmosphere
     finder: Finder = Finder.UNION
     inner: Array | None = None  # (N,) bool, the vertices of named inner surfaces: the classifier's
+    shapes: Sequence[Shape] | None = None  # of each surface: its tree, and the patches over it
 
     def update(
         self, ledger: AirLedger, x: Array, contacts: Contacts, near: VertexProximity
@@ -84,6 +90,49 @@ class CavitySearch:
         if self.finder is Finder.CLASSIFIER:
             return proximity_with_edge_seals(contacts, self.surface, self.sealing_distance, x)
         return vertex_proximity(contacts, self.surface)
+
+    def bottlenecks(
+        self, near: VertexProximity, meshes: Sequence[CavityMesh], x: Array
+    ) -> list[tuple[float, int]]:
+        """The seal gap [m] of each cavity and the vertex where it will open.
+
+        Where no vertex graph closes a ring, the gaps between the vertices decide.
+        """
+        found = bottlenecks(self.surface, near, self.sealing_distance, meshes)
+        if self.shapes is None:
+            return found
+        return [
+            path if len(mesh.rings) else self._bare_bottleneck(near, mesh, x)
+            for path, mesh in zip(found, meshes)
+        ]
+
+    def _bare_bottleneck(
+        self, near: VertexProximity, mesh: CavityMesh, x: Array
+    ) -> tuple[float, int]:
+        if self.shapes is None or len(mesh.interior) == 0:
+            return -np.inf, NOBODY
+        bodies = self.surface.body[mesh.interior]
+        body = max(np.unique(bodies).tolist(), key=lambda b: self.master[b])
+        others = [b for b in np.unique(mesh.body).tolist() if b != body]
+        offset, shape = self.surface.offset, self.shapes[body]
+        inside = np.zeros(offset[body + 1] - offset[body], dtype=bool)
+        inside[mesh.interior[bodies == body] - offset[body]] = True
+        ends = shape.edges.edges
+        edges = np.flatnonzero(inside[ends[:, 0]] != inside[ends[:, 1]])
+        points = edge_points(x[offset[body] : offset[body + 1]], shape, edges, SAMPLES)
+        gaps = [
+            gaps_at(
+                points.reshape(-1, 3), x[offset[b] : offset[b + 1]], self.shapes[b],
+                FAR * self.sealing_distance,
+            )
+            for b in others
+        ]  # fmt: skip
+        least = np.min(gaps, axis=0).reshape(len(edges), SAMPLES).min(axis=1)
+        width, v = widest_crossing(
+            self.surface.vertex_start, self.surface.neighbours, near.gap, self.sealing_distance,
+            inside, offset[body], ends[edges], least,
+        )  # fmt: skip
+        return float(width), int(v)
 
     def area(self, c: Cavity) -> float:
         """|sum of dV/dx| [m^2] over the bodies that carry the ring."""
@@ -144,6 +193,14 @@ class CavitySearch:
         due[stale] = True
         return due[group] & ~alone, alone
 
+    def _with_bulge(self, found: Detection, x: Array) -> Iterator[CavityMesh]:
+        """The meshes, with what smooth rigid walls take of the volume of those that are new."""
+        for mesh, kept in zip(found.cavities, found.kept):
+            if kept or self.shapes is None:
+                yield mesh
+            else:
+                yield replace(mesh, bulge=bulge_volume(mesh, self.surface, x, self.shapes))
+
     def _remesh(
         self, ledger: AirLedger, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
     ) -> AirLedger:
@@ -162,6 +219,7 @@ class CavitySearch:
                 found = detect_recesses(*given, self.inner)
             else:
                 found = detect(*given, POCKET)
+            found = replace(found, cavities=tuple(self._with_bulge(found, x)))
             others = [c for c in ledger.cavities if group[c.mesh.body[0]] != name]
             ledger = transfer_air(
                 ledger, mine, found.cavities, x, contacts, self.surface, self.sealing_distance,

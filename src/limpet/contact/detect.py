@@ -32,9 +32,12 @@ def _contact_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, rim: float
 ) -> tuple[Array, Array]:
     """All contacts of surface a at x with surface b at y; rows as in Contacts.of_rows."""
+    held_x, held_y = np.zeros(len(x), np.bool_), np.zeros(len(y), np.bool_)
     i0, v0 = vertex_rows(x, shape_x, y, shape_y, alarm, facing, VERTEX_FACE, rim)
+    held_x[i0[:, 1]] = True
     i1, v1 = vertex_rows(y, shape_y, x, shape_x, alarm, facing, FACE_VERTEX, rim)
-    i2, v2 = edge_rows(x, shape_x, y, shape_y, alarm)
+    held_y[i1[:, 4]] = True
+    i2, v2 = edge_rows(x, shape_x, y, shape_y, alarm, held_x, held_y)
     return np.concatenate((i0, i1, i2)), np.concatenate((v0, v1, v2))
 
 
@@ -103,11 +106,11 @@ def detect(
     parts = []
     within = [alarm] * len(pairs) if isinstance(alarm, float) else alarm
     for (a, b), far in zip(pairs, within):
-        if _apart(colliders[a].shape.tree, colliders[b].shape.tree, far):
+        one, two = colliders[a].shape, colliders[b].shape
+        bulge = one.patches.bulge + two.patches.bulge
+        if _apart(one.tree, two.tree, far + bulge):
             continue
-        rows = _contact_rows(
-            where[a], colliders[a].shape, where[b], colliders[b].shape, far, facing, rim
-        )
+        rows = _contact_rows(where[a], one, where[b], two, far, facing, rim)
         if len(rows[0]):
             parts.append(Contacts.of_rows(a, b, *rows, first))
     return Contacts.join(parts)

@@ -94,7 +94,13 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
 
     soft = np.array([m.deformable for m in members])
     colliders = [
-        collider(s, m.positions(), not (m.deformable or settings.keep_flat_vertices))
+        collider(
+            s,
+            m.positions(),
+            not (m.deformable or settings.keep_flat_vertices),
+            crease=world.specs[m.name].crease if m.name in world.specs else 0.0,
+            deforms=m.deformable,
+        )
         for s, m in zip(surfaces, members)
     ]
     order = sorted(range(len(members)), key=lambda i: not soft[i])  # soft bodies come first
@@ -298,6 +304,7 @@ def _cavity_set(
         surface, [c.shape.tree for c in colliders], soft, settings.sealing_distance,
         settings.seal_boundary, settings.remesh_threshold, settings.search_every_step,
         world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
+        [c.shape for c in colliders],
     )  # fmt: skip
     network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
     exchanges = [world.air_exchanges.get(m.name) for m in members]

@@ -13,6 +13,7 @@ from limpet.errors import LimpetError
 from limpet.fem.attachments import Attachment
 from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape
+from limpet.geometry.smooth import CREASE
 from limpet.geometry.surface import Surface
 from limpet.pressure_field.fields import FieldGeometry as Field
 from limpet.pressure_field.soft_field import SoftField
@@ -46,6 +47,7 @@ class SoftSpec:
     fem: Fem
     collides: bool = True
     field: SoftField | None = None  # pressure field, bound to the nodes
+    crease: float = CREASE  # [rad] faces of its surface that turn by more meet in a ridge
 
     def surface(self) -> tuple[Array, Array]:
         """Points (n, 3) [m] and triangles (m, 3) of its collision surface."""
@@ -69,6 +71,7 @@ class RigidSpec:
     collides: bool = True
     field: Field | None = None
     field_pose: Pose = (np.eye(3), np.zeros(3))  # of the field's frame at the beginning
+    crease: float = CREASE  # [rad] faces of its surface that turn by more meet in a ridge
 
     def surface(self) -> tuple[Array, Array]:
         """Points (n, 3) [m] and triangles (m, 3) of its collision surface."""

@@ -14,6 +14,7 @@ from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape, check_points
+from limpet.geometry.smooth import CREASE
 from limpet.model.contact_table import ContactTable
 from limpet.model.specs import (
     Connection,
@@ -66,7 +67,7 @@ class World:
     def add_soft(
         self, shape: SoftShape, material: Material, mass: float, *, name: str | None = None,
         position: Vector = (0.0, 0.0, 0.0), rotation: Array | None = None, fem: Fem | None = None,
-        collides: bool = True, field: FieldLayer | None = None,
+        collides: bool = True, field: FieldLayer | None = None, crease: float = CREASE,
     ) -> SoftSpec:  # fmt: skip
         """A soft body; `mass` [kg] is spread evenly over its volume.
 
@@ -75,24 +76,29 @@ class World:
         names an element and how it is used; by default mesh and material choose it. Without
         `collides` it touches nothing. `field`: a pressure field under its surface
         (`limpet.fields.layer`), by which it touches other bodies that have one, see `set_contact`.
+        `crease` [rad]: contact takes the surface for smooth where faces turn by less, and for a
+        ridge where they turn by more; 0: all facets are real.
         """
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
         require_positive(f"mass of '{name}'", mass, " kg")
         placed = replace(shape, points=_place(shape.points, position, rotation))
         bound = None if field is None else soft_field(placed, field, name)
-        spec = SoftSpec(name, placed, material, mass, fem or Fem(), collides, bound)
+        spec = SoftSpec(
+            name, placed, material, mass, fem or Fem(), collides, bound, _crease(name, crease)
+        )
         self.specs[name] = spec
         return spec
 
     def add_rigid(
         self, shape: RigidShape, mass: float, *, name: str | None = None,
         position: Vector = (0.0, 0.0, 0.0), rotation: Array | None = None, fixed: bool = False,
-        collides: bool = True,
+        collides: bool = True, crease: float = CREASE,
     ) -> RigidSpec:  # fmt: skip
         """A rigid body, free to move, or `fixed` in the world; without `collides` only seen.
 
-        `mass` [kg] is spread evenly over its volume; name, position and rotation as in add_soft.
+        `mass` [kg] is spread evenly over its volume; name, position, rotation and crease as in
+        add_soft.
         Two shapes of `limpet.fields` touch by their pressure fields, see `set_contact`.
         """
         name = self._new_name(name, shape.name)
@@ -102,7 +108,7 @@ class World:
         field = shape.field if isinstance(shape, FieldShape) else None
         rotation = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
         pose = rotation, np.asarray(position, dtype=float)
-        spec = RigidSpec(name, placed, mass, fixed, collides, field, pose)
+        spec = RigidSpec(name, placed, mass, fixed, collides, field, pose, _crease(name, crease))
         self.specs[name] = spec
         return spec
 
@@ -346,6 +352,15 @@ class World:
         if name in self.specs:
             raise LimpetError(f"name = '{name}': the world has a body of that name already")
         return name
+
+
+def _crease(name: str, angle: float) -> float:
+    if not 0.0 <= angle <= np.pi:
+        raise LimpetError(
+            f"crease of '{name}' = {angle:g} rad: expected 0 (all facets are real) to pi; "
+            f"{CREASE:.2f} rad, 35 degrees, is the default"
+        )
+    return float(angle)
 
 
 def _place(points: Array, position: Vector, rotation: Array | None) -> Array:

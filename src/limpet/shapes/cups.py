@@ -7,6 +7,7 @@ the profile, finer towards the lip, two layers in the stem, wedges at the axis.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from limpet.geometry.cells import (
     mesh_of,
 )
 from limpet.geometry.shape import Array, SoftShape, boundary
+from limpet.geometry.slack import lip_sectors, lip_slack
 from limpet.meshing.revolved import (
     LINEAR,
     STEM_LAYERS,
@@ -27,6 +29,10 @@ from limpet.meshing.revolved import (
 
 GRADING = 0.8  # stations are at (i / n)^grading of the wall: denser at the lip
 RIM = 0.25  # fraction of the segments, from the lip, with a fine collision surface
+
+
+class CoarseLipWarning(UserWarning):
+    """The lip has so few corners that it may not seal."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +107,13 @@ PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD, NEOPRENE, CAST)
 
 def cup(
     profile: str | CupProfile = "standard", *, element: str | None = None, nodes: int = 434,
-    sectors: int | None = None, segments: int | None = None,
+    sectors: int | None = None, segments: int | None = None, part_radius: float | None = None,
 ) -> SoftShape:  # fmt: skip
     """A cup with about `nodes` nodes, or with explicit sectors and wall segments.
 
-    The mesh is that of `element`; hex20 by default.
+    The mesh is that of `element`; hex20 by default. `part_radius` [m]: the least radius of the part
+    on which the lip is to lie; there are more sectors then if it needs them (`lip_sectors`), or a
+    warning if the sectors are given.
 
     Regions: "top" (the upper face of the stem, for a gripper), "lip" (its edge), "rim" (the
     underside next to the lip, for contact), "underside" (the whole lower face of the wall).
@@ -119,7 +127,32 @@ def cup(
     profile.check()
     kind = mesh_of(element, "hex20", "cup")
     numbers = mesh_size("cup", kind, nodes, sectors, segments, 3, _budget)
+    if part_radius is not None:
+        numbers = _for_part(profile, kind, part_radius, *numbers, given=sectors is not None)
     return replace(_revolve(profile, kind, *numbers), element=element)
+
+
+def _for_part(
+    profile: CupProfile, kind: str, part_radius: float, sectors: int, segments: int, given: bool
+) -> tuple[int, int]:
+    """Sectors and segments for a part of that radius."""
+    require_positive("cup part_radius", part_radius, " m")
+    order = 1 if kind in LINEAR else 2
+    least = lip_sectors(profile.radius, part_radius, order=order)
+    if sectors >= least:
+        return sectors, segments
+    if given:
+        length = 2.0 * np.pi * profile.radius / sectors
+        slack = lip_slack(length, 1.0 / part_radius, profile.radius, order)
+        warnings.warn(
+            f"cup sectors = {sectors}: on a part of radius {part_radius:g} m its lip leaves up to "
+            f"{1e6 * slack:.0f} um open between its nodes; use {least} sectors or more, about "
+            f"{_count(kind, least, segments)} nodes",
+            CoarseLipWarning,
+            stacklevel=3,
+        )
+        return sectors, segments
+    return least, segments
 
 
 def mesh_size(
@@ -142,12 +175,10 @@ def mesh_size(
 
 def _budget(kind: str, nodes: int) -> tuple[int, int]:
     """Sectors and segments for the nearest node count, with well-proportioned cells."""
-    wall, upper = {"hex20": (7, 4), "tet10": (12, 8)}.get(kind, (2, 1))  # nodes per segment
     best = (np.inf, 0, 0, 0)
     for m in range(8, 121, 2):
         for n in range(4, 81):
-            per_sector = wall * n + upper * STEM_LAYERS * _hub(n)
-            count = m * per_sector + 2 * STEM_LAYERS + 3
+            count = _count(kind, m, n)
             shape = m / n / (1.4 if kind in LINEAR else 2.0)
             miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))
             best = min(best, (miss, m, n, count))
@@ -158,6 +189,13 @@ def _budget(kind: str, nodes: int) -> tuple[int, int]:
             "use about that many (434 is the size in the papers)"
         )
     return m, n
+
+
+def _count(kind: str, sectors: int, segments: int) -> int:
+    """Number of nodes."""
+    wall, upper = {"hex20": (7, 4), "tet10": (12, 8)}.get(kind, (2, 1))  # nodes per segment
+    per_sector = wall * segments + upper * STEM_LAYERS * _hub(segments)
+    return sectors * per_sector + 2 * STEM_LAYERS + 3
 
 
 def _hub(segments: int) -> int:
