@@ -99,8 +99,8 @@ def chord(deforms):
                   [2, 3, 4]])  # fmt: skip
     assert volume(x, t) > 0.0
     made = smooth(x, t, deforms=deforms)
-    if deforms:  # as curved at rest as a lip: patches that bulge by up to 0.2 mm
-        on = made.shape.patches._replace(bulge=2e-4)
+    if deforms:  # as curved at rest as a lip: facets may recede by 0.2 mm
+        on = made.shape.patches._replace(relief=2e-4)
         made = type(made)(made.surface, made.shape._replace(patches=on))
     return made, x
 
@@ -111,9 +111,8 @@ def test_a_chord_of_a_soft_lip_does_not_lift_it_off_a_tube():
     lip, x = chord(deforms=True)
     found = touch(lip, x, part, tube.points)
     assert (found.kind == VERTEX_FACE).sum() == 2  # its ends touch
-    assert not (found.kind == EDGE_EDGE).any()
-    assert np.abs(found.gap).max() < 1e-8
-    # With one end off by more than the alarm the edges count, but as a curve, not as a chord.
+    assert np.abs(found.gap).max() < 1e-7
+    # With one end off by more than the alarm the edges count as a curve, too, not as a chord.
     high = x.copy()
     high[[1, 3, 4], 2] += 1.5 * ALARM
     found = touch(lip, high, part, tube.points)

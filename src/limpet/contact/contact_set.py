@@ -15,7 +15,7 @@ import numpy as np
 
 from limpet.contact import law
 from limpet.contact.collider import Collider
-from limpet.contact.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts
+from limpet.contact.contacts import EDGE_EDGE, Contacts
 from limpet.contact.detect import closing_speeds, detect, refit_trees
 from limpet.contact.edges import kept_rows
 from limpet.contact.rows import contact_forces, contact_frames, contact_rows, opening_speeds
@@ -213,7 +213,6 @@ class ContactSet(ConstraintSet):
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
         """The pairs of edges among `last`, where they meet now."""
         parts, first = [NO_CONTACTS], self._first
-        held = self._held(len(x))
         for a, b in self.pairs:
             pair = (last.surface_a == a) & (last.surface_b == b)
             if not pair.any():
@@ -223,18 +222,9 @@ class ContactSet(ConstraintSet):
                 x[first[a] : first[a + 1]], self.colliders[a].shape,
                 x[first[b] : first[b + 1]], self.colliders[b].shape,
                 own.vertices_a[:, :2], own.vertices_b[:, :2], self._alarm,
-                held[first[a] : first[a + 1]], held[first[b] : first[b + 1]],
             )  # fmt: skip
             parts.append(Contacts.of_rows(a, b, *rows, first))
         return Contacts.join(parts)
-
-    def _held(self, n: int) -> Array:
-        """(n,) bool: the points that are vertices in contact at x."""
-        c, held = self._known, np.zeros(n, bool)
-        of_a, of_b = c.kind == VERTEX_FACE, c.kind == FACE_VERTEX
-        held[self._first[c.surface_a[of_a]] + c.vertices_a[of_a, 0]] = True
-        held[self._first[c.surface_b[of_b]] + c.vertices_b[of_b, 0]] = True
-        return held
 
     def _gaps_after(self, contacts: Contacts, v: Array, h: float) -> Array:
         """(k,) [m] once all points have moved by h v."""

@@ -32,12 +32,9 @@ def _contact_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, rim: float
 ) -> tuple[Array, Array]:
     """All contacts of surface a at x with surface b at y; rows as in Contacts.of_rows."""
-    held_x, held_y = np.zeros(len(x), np.bool_), np.zeros(len(y), np.bool_)
     i0, v0 = vertex_rows(x, shape_x, y, shape_y, alarm, facing, VERTEX_FACE, rim)
-    held_x[i0[:, 1]] = True
     i1, v1 = vertex_rows(y, shape_y, x, shape_x, alarm, facing, FACE_VERTEX, rim)
-    held_y[i1[:, 4]] = True
-    i2, v2 = edge_rows(x, shape_x, y, shape_y, alarm, held_x, held_y)
+    i2, v2 = edge_rows(x, shape_x, y, shape_y, alarm)
     return np.concatenate((i0, i1, i2)), np.concatenate((v0, v1, v2))
 
 

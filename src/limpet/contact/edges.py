@@ -5,7 +5,7 @@ the distance of the two bodies has a minimum that no vertex sees.
 
 An edge between the facets of a smooth surface is no ridge of that surface: its gap is corrected by
 the bulge of the patches, and a chord of a soft lip that crosses it may be as curved as the surface
-is there. Where both ends of the chord are in contact themselves they do the work.
+is there.
 """
 
 from __future__ import annotations
@@ -148,16 +148,6 @@ def _smooth_edge(e: int, shape: Shape) -> bool:
 
 
 @njit(cache=True)
-def _deforms(shape: Shape) -> bool:
-    return shape.patches.bulge > 0.0 and len(shape.patches.local) == 0
-
-
-@njit(cache=True)
-def _rigid_bulge(shape: Shape) -> float:
-    return shape.patches.bulge if len(shape.patches.local) else 0.0
-
-
-@njit(cache=True)
 def _edge_bulge(e: int, s: float, n: Vec, x: Array, shape: Shape) -> float:
     """How far the smooth surface stands out along n over the place s of its edge e [m]."""
     t, triangles = shape.edges.triangles[e, 0], shape.adjacent.triangles
@@ -183,7 +173,7 @@ def _curved_chord(
     for side in range(2):
         t, triangles = shape_y.edges.triangles[f, side], shape_y.adjacent.triangles
         bend += 0.5 * normal_curvature(t, along, y, triangles, shape_y.patches)
-    most = 4.0 * s * (1.0 - s) * shape_x.patches.bulge
+    most = 4.0 * s * (1.0 - s) * shape_x.patches.relief
     return min(most, max(0.0, 0.5 * s * (1.0 - s) * dot(along, along) * bend))
 
 
@@ -197,22 +187,11 @@ def _recess(
         return 0.0
     of_x = _edge_bulge(e, s, n, x, shape_x) if smooth_x else 0.0
     of_y = -_edge_bulge(f, t, n, y, shape_y) if smooth_y else 0.0
-    if smooth_y and _deforms(shape_x):
+    if smooth_y and shape_x.patches.relief > 0.0:
         of_x = max(of_x, _curved_chord(e, s, x, shape_x, f, y, shape_y))
-    if smooth_x and _deforms(shape_y):
+    if smooth_x and shape_y.patches.relief > 0.0:
         of_y = max(of_y, _curved_chord(f, t, y, shape_y, e, x, shape_x))
     return of_x + of_y
-
-
-@njit(cache=True)
-def _left_to_ends(
-    e: int, shape_x: Shape, held_x: Array, f: int, shape_y: Shape, held_y: Array
-) -> bool:
-    """Whether a soft edge that crosses a smooth one is held by its two ends."""
-    a, b = shape_x.edges.edges[e], shape_y.edges.edges[f]
-    if _deforms(shape_x) and held_x[a[0]] and held_x[a[1]] and _smooth_edge(f, shape_y):
-        return True
-    return _deforms(shape_y) and held_y[b[0]] and held_y[b[1]] and _smooth_edge(e, shape_x)
 
 
 @njit(cache=True)
@@ -241,27 +220,22 @@ def _edge_between(i: int, j: int, shape: Shape) -> int:
 
 @njit(cache=True)
 def kept_rows(
-    x: Array, shape_x: Shape, y: Array, shape_y: Shape, ends_x: Array, ends_y: Array, alarm: float,
-    held_x: Array, held_y: Array,
-) -> tuple[Array, Array]:  # fmt: skip
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, ends_x: Array, ends_y: Array, alarm: float
+) -> tuple[Array, Array]:
     """Contacts of pairs of edges, given by their ends (k, 2) each, that were in contact before.
-
-    held_x, held_y (n,) bool: vertices that are in contact themselves.
 
     A soft surface is flat where another one lies on its edges: they are no ridges, but would be if
     let go. So they stay in contact as long as the line between them is in their normal cones.
     """
     index, value = np.empty((len(ends_x), 7), np.int32), np.empty((len(ends_x), 10))
-    found, far = 0, alarm + _rigid_bulge(shape_x) + _rigid_bulge(shape_y)
+    found, far = 0, alarm + shape_x.patches.bulge + shape_y.patches.bulge
     for c in range(len(ends_x)):
         e = _edge_between(ends_x[c, 0], ends_x[c, 1], shape_x)
         f = _edge_between(ends_y[c, 0], ends_y[c, 1], shape_y)
         (a0, a1), (b0, b1) = shape_x.edges.edges[e], shape_y.edges.edges[f]
         near, s, t, r = _meet(point(x, a0), point(x, a1), point(y, b0), point(y, b1), far)
         n = _crossing_normal(e, x, shape_x, f, y, shape_y)
-        if not near or dot(n, n) == 0.0:
-            continue
-        if not _left_to_ends(e, shape_x, held_x, f, shape_y, held_y):
+        if near and dot(n, n) > 0.0:
             gap = dot(n, r) + _recess(e, s, x, shape_x, f, t, y, shape_y, n)
             _store(index, value, found, e, shape_x, s, f, shape_y, t, n, gap)
             found += 1
@@ -270,12 +244,9 @@ def kept_rows(
 
 @njit(cache=True)
 def edge_rows(
-    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, held_x: Array, held_y: Array
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float
 ) -> tuple[Array, Array]:
-    """Contacts of the edges of a, at x, with those of b, at y; rows as in Contacts.of_rows.
-
-    held_x, held_y (n,) bool: vertices that are in contact themselves.
-    """
+    """Contacts of the edges of a, at x, with those of b, at y; rows as in Contacts.of_rows."""
     index = np.empty((8, 7), np.int32)
     value = np.empty((8, 10))
     stack = np.empty(DEPTH, np.int32)
@@ -283,7 +254,7 @@ def edge_rows(
     adjacent_x, adjacent_y = shape_x.adjacent, shape_y.adjacent
     edges_x, start_x, owned_x = shape_x.edges.edges, shape_x.edges.owned_start, shape_x.edges.owned
     edges_y, start_y, owned_y = shape_y.edges.edges, shape_y.edges.owned_start, shape_y.edges.owned
-    far = alarm + _rigid_bulge(shape_x) + _rigid_bulge(shape_y)
+    far = alarm + shape_x.patches.bulge + shape_y.patches.bulge
     near = triangle_pairs(tree_x, x, adjacent_x.triangles, tree_y, y, adjacent_y.triangles, far)
     ridge_x, ridge_y = _ridges(x, shape_x, near[:, 0]), _ridges(y, shape_y, near[:, 1])
     found = 0
@@ -303,8 +274,6 @@ def edge_rows(
                     continue
                 n = _crossing_normal(e, x, shape_x, f, y, shape_y)
                 if dot(n, n) == 0.0:
-                    continue
-                if _left_to_ends(e, shape_x, held_x, f, shape_y, held_y):
                     continue
                 gap = dot(n, r) + _recess(e, s, x, shape_x, f, t, y, shape_y, n)
                 if far > alarm and abs(gap) > alarm:

@@ -39,24 +39,20 @@ def smooth_gap(p: Vec, y: Array, shape: Shape, reach: float, stack: Array) -> fl
 
 @njit(cache=True)
 def edge_points(x: Array, shape: Shape, edges: Array, count: int) -> Array:
-    """(k, count, 3) [m] evenly spaced between the ends of edges (k,), on the smooth surface at x.
-
-    On a ridge, which two patches share, they are on the mean of these.
-    """
+    """(k, count, 3) [m] evenly spaced between the ends of edges (k,), on the surface at x."""
     out = np.zeros((len(edges), count, 3))
     triangles, on = shape.adjacent.triangles, shape.patches
     for k in range(len(edges)):
         i, j = shape.edges.edges[edges[k]]
+        t = shape.edges.triangles[edges[k], 0]
         for m in range(count):
             s = (m + 1.0) / (count + 1.0)
             p = add(scale(1.0 - s, point(x, i)), scale(s, point(x, j)))
-            for side in range(2):
-                t = shape.edges.triangles[edges[k], side]
-                if on.bulge > 0.0 and on.curved[t]:
-                    u = (1.0 - s) * (triangles[t, 0] == i) + s * (triangles[t, 0] == j)
-                    v = (1.0 - s) * (triangles[t, 1] == i) + s * (triangles[t, 1] == j)
-                    n, h = patch(t, u, v, 1.0 - u - v, x, triangles, on)
-                    p = add(p, scale(0.5 * h, n))
+            if on.curved[t]:
+                u = (1.0 - s) * (triangles[t, 0] == i) + s * (triangles[t, 0] == j)
+                v = (1.0 - s) * (triangles[t, 1] == i) + s * (triangles[t, 1] == j)
+                n, h = patch(t, u, v, 1.0 - u - v, x, triangles, on)
+                p = add(p, scale(h, n))
             out[k, m] = p
     return out
 

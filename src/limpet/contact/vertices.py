@@ -25,10 +25,11 @@ from limpet.geometry.distance import (
     point,
     pseudo_normal,
     scale,
+    sub,
     unit,
     vertex_normal,
 )
-from limpet.geometry.smooth import Patches, patch
+from limpet.geometry.smooth import Patches, normal_curvature, patch, smooth_normal
 
 Array = np.ndarray
 
@@ -192,6 +193,30 @@ def _through_side(
 
 
 @njit(cache=True)
+def _curved_face(
+    i: int, x: Array, shape_x: Shape, t: int, weights: Vec, y: Array, shape_y: Shape
+) -> float:
+    """[m] by which the soft triangle t recedes there if it is as curved as the surface at vertex i.
+
+    At most as much as it does at rest.
+    """
+    start, around = shape_x.adjacent.vertex_start, shape_x.adjacent.vertex_triangles
+    corners, total, most = shape_y.adjacent.triangles[t], 0.0, 0.0
+    for p in range(3):
+        q = (p + 1) % 3
+        share = weights[p] * weights[q]
+        if share > 0.0:
+            along, bend = sub(point(y, corners[q]), point(y, corners[p])), 0.0
+            for k in range(start[i], start[i + 1]):
+                bend += normal_curvature(
+                    around[k], along, x, shape_x.adjacent.triangles, shape_x.patches
+                )
+            total += 0.5 * share * dot(along, along) * bend / (start[i + 1] - start[i])
+            most += 4.0 * share * shape_y.patches.relief
+    return min(most, max(0.0, total))
+
+
+@njit(cache=True)
 def vertex_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, kind: int,
     rim: float = 0.0,
@@ -218,6 +243,9 @@ def vertex_rows(
         )
         if t < 0 or (kind == FACE_VERTEX and feature == VERTEX):
             continue
+        if shape_x.patches.round[i] and shape_y.patches.relief > 0.0:
+            gap += _curved_face(i, x, shape_x, t, (u, v, w), y, shape_y)
+            n = scale(-1.0, smooth_normal(i, x, shape_x.adjacent, shape_x.patches))
         if found == len(index):
             index, value = doubled(index), doubled(value)
         at, weights = _corners(t, u, v, w, triangles)

@@ -37,7 +37,7 @@ from limpet.geometry.surface import Surface, triangle_normals
 
 Array = np.ndarray
 
-CREASE = float(np.deg2rad(35.0))  # [rad] default: faces that turn by more meet in a ridge
+CREASE = float(np.deg2rad(30.0))  # [rad] default: faces that turn by more meet in a ridge
 # Faces whose widths across an edge differ by more share no curvature: a flat face beside a fillet
 # would bulge.
 UNEVEN = 3.0
@@ -47,40 +47,35 @@ RISE = 0.1  # slope by which a patch leaves a ridge at most
 
 
 class Patches(NamedTuple):
-    """The patches over the triangles of one surface.
+    """The patches over the triangles of one surface that keeps its shape.
 
-    A surface that keeps its shape has its corner normals in the frames of its triangles; one that
-    deforms makes them from the faces round each corner.
+    A surface that deforms has none: its facets are chords that may be as curved as what they lie
+    on, but by no more than they are at rest.
     """
 
     bulge: float  # [m] by which a patch stands out of its triangle at most; 0: there are none
+    relief: float  # [m] by which a facet of a surface that deforms may recede; 0: it does not
     smooth: Array  # (m, 3) bool, whether the edge opposite to local vertex k is no ridge
     curved: Array  # (m,) bool, whether the patch over a triangle is not flat
     round: Array  # (n,) bool, vertices without a ridge, with curved patches round them
     ridge: Array  # (n,) bool, vertices at which a ridge ends
     beside: Array  # (m,) bool, triangles with a ridge at an edge or a corner
-    local: Array  # (m, 3, 3) corner normals on b - a, c - a and the unit normal; or (0, 3, 3)
-    start: Array  # (3 m + 1,) int32 faces round corner k of triangle t, from entry 3 t + k on
-    faces: Array  # (f,) int32
-    weights: Array  # (f,) of their normals
+    local: Array  # (m, 3, 3) corner normals on b - a, c - a and the unit normal of each triangle
 
 
-def no_patches(surface: Surface) -> Patches:
+def no_patches(surface: Surface, relief: float = 0.0) -> Patches:
     """Triangles that are what they are: all edges may be ridges."""
-    m = len(surface.triangles)
+    m, n = len(surface.triangles), surface.n_vertices
+    no_edge, no_face, no_vertex = np.zeros((m, 3), bool), np.zeros(m, bool), np.zeros(n, bool)
     return Patches(
-        0.0, np.zeros((m, 3), np.bool_), np.zeros(m, np.bool_),
-        np.zeros(surface.n_vertices, np.bool_), np.zeros(surface.n_vertices, np.bool_),
-        np.zeros(m, np.bool_), np.zeros((0, 3, 3)), np.zeros(1, np.int32), np.zeros(0, np.int32),
-        np.zeros(0),
-    )  # fmt: skip
+        0.0, relief, no_edge, no_face, no_vertex, no_vertex, no_face, np.zeros((m, 3, 3))
+    )
 
 
 def patches(surface: Surface, x: Array, crease: float = CREASE, rigid: bool = True) -> Patches:
     """The patches over a surface that stands at rest at x (n, 3) [m].
 
-    crease [rad]: faces that turn by more meet in a ridge; 0 leaves all triangles flat. A surface
-    that deforms (not `rigid`) bulges by no more than it does at rest.
+    crease [rad]: faces that turn by more meet in a ridge; 0 leaves all triangles flat.
     """
     if crease <= 0.0:
         return no_patches(surface)
@@ -91,22 +86,19 @@ def patches(surface: Surface, x: Array, crease: float = CREASE, rigid: bool = Tr
     corner = _fan_normals(start, faces, weights, x, adjacent.triangles)
     bulges = largest_bulges(x, adjacent.triangles, corner)
     bulge = float(bulges.max(initial=0.0))
-    if bulge < NONE:
-        return no_patches(surface)._replace(smooth=smooth)
+    if bulge < NONE or not rigid:
+        return no_patches(surface, bulge if bulge >= NONE else 0.0)
     curved = bulges >= NONE
-    if not rigid:  # a face that is flat at rest bends, too
-        curved[:] = True
-    whole = np.ones(surface.n_vertices, np.bool_)
+    whole, bent, ridge = (np.zeros(surface.n_vertices, np.bool_) for _ in range(3))
     corners = adjacent.triangles.ravel()
+    whole[:] = True
     whole[corners[np.diff(start) < np.diff(adjacent.vertex_start)[corners]]] = False
-    bent = np.zeros(surface.n_vertices, np.bool_)
-    bent[adjacent.triangles[bulges >= NONE]] = True
-    ridge = np.zeros(surface.n_vertices, np.bool_)
+    bent[adjacent.triangles[curved]] = True
     for k in (1, 2):  # the two ends of the edge opposite to each corner
         ridge[np.roll(adjacent.triangles, -k, axis=1)[~smooth]] = True
     beside = ~smooth.all(axis=1) | ridge[adjacent.triangles].any(axis=1)
-    local = _in_triangles(x, adjacent.triangles, corner) if rigid else np.zeros((0, 3, 3))
-    return Patches(bulge, smooth, curved, whole & bent, ridge, beside, local, start, faces, weights)
+    local = _in_triangles(x, adjacent.triangles, corner)
+    return Patches(bulge, 0.0, smooth, curved, whole & bent, ridge, beside, local)
 
 
 def smooth_edges(surface: Surface, x: Array, crease: float) -> Array:
@@ -252,21 +244,14 @@ def _fans(
 
 
 @njit(cache=True)
-def _fan_normal(
-    c: int, start: Array, faces: Array, weights: Array, x: Array, triangles: Array
-) -> Vec:
-    n = (0.0, 0.0, 0.0)
-    for j in range(start[c], start[c + 1]):
-        n = add(n, scale(weights[j], face_normal(faces[j], x, triangles)))
-    return unit(n)
-
-
-@njit(cache=True)
 def _fan_normals(start: Array, faces: Array, weights: Array, x: Array, triangles: Array) -> Array:
+    """(m, 3, 3) unit normals at the corners."""
     out = np.empty((len(triangles), 3, 3))
-    for t in range(len(triangles)):
-        for k in range(3):
-            out[t, k] = _fan_normal(3 * t + k, start, faces, weights, x, triangles)
+    for c in range(3 * len(triangles)):
+        n = (0.0, 0.0, 0.0)
+        for j in range(start[c], start[c + 1]):
+            n = add(n, scale(weights[j], face_normal(faces[j], x, triangles)))
+        out[c // 3, c % 3] = unit(n)
     return out
 
 
@@ -287,17 +272,23 @@ def _in_triangles(x: Array, triangles: Array, corner: Array) -> Array:
 @njit(cache=True)
 def corner_normals(t: int, x: Array, triangles: Array, on: Patches) -> tuple[Vec, Vec, Vec]:
     """Unit normals of the smooth surface at the three corners of triangle t."""
-    if len(on.local):
-        a = point(x, triangles[t, 0])
-        u, v = sub(point(x, triangles[t, 1]), a), sub(point(x, triangles[t, 2]), a)
-        n, c = unit(cross(u, v)), on.local[t]
-        return (
-            unit(add(add(scale(c[0, 0], u), scale(c[0, 1], v)), scale(c[0, 2], n))),
-            unit(add(add(scale(c[1, 0], u), scale(c[1, 1], v)), scale(c[1, 2], n))),
-            unit(add(add(scale(c[2, 0], u), scale(c[2, 1], v)), scale(c[2, 2], n))),
-        )
-    fans = on.start, on.faces, on.weights, x, triangles
-    return _fan_normal(3 * t, *fans), _fan_normal(3 * t + 1, *fans), _fan_normal(3 * t + 2, *fans)
+    a = point(x, triangles[t, 0])
+    u, v = sub(point(x, triangles[t, 1]), a), sub(point(x, triangles[t, 2]), a)
+    n, c = unit(cross(u, v)), on.local[t]
+    return (
+        unit(add(add(scale(c[0, 0], u), scale(c[0, 1], v)), scale(c[0, 2], n))),
+        unit(add(add(scale(c[1, 0], u), scale(c[1, 1], v)), scale(c[1, 2], n))),
+        unit(add(add(scale(c[2, 0], u), scale(c[2, 1], v)), scale(c[2, 2], n))),
+    )
+
+
+@njit(cache=True)
+def smooth_normal(i: int, x: Array, adjacent: Adjacency, on: Patches) -> Vec:
+    """Unit normal of the smooth surface at its vertex i, which is on no ridge."""
+    t = adjacent.vertex_triangles[adjacent.vertex_start[i]]
+    na, nb, nc = corner_normals(t, x, adjacent.triangles, on)
+    a, b, _ = adjacent.triangles[t]
+    return na if a == i else (nb if b == i else nc)
 
 
 @njit(cache=True)
@@ -321,10 +312,11 @@ def _over(
 def _from_ridges(
     t: int, corners: tuple[Vec, Vec, Vec], weights: Vec, triangles: Array, on: Patches
 ) -> float:
-    """[m] how far a point of triangle t is from the ridges at its edges and corners.
+    """[m] how far a point of triangle t is from the ridges at its edges and corners, over the
+    weights of their ends.
 
-    From an edge along the line to the opposite corner, so that two triangles agree on the edge that
-    they share.
+    From an edge along the line to the opposite corner: so two triangles agree on the edge that they
+    share.
     """
     least = np.inf
     for k in range(3):
@@ -334,13 +326,14 @@ def _from_ridges(
             if rest > 0.0:
                 on_edge = add(scale(weights[i], corners[i]), scale(weights[j], corners[j]))
                 off = sub(corners[k], scale(1.0 / rest, on_edge))
-                least = min(least, weights[k] * np.sqrt(dot(off, off)))
-        elif on.ridge[triangles[t, i]] and on.smooth[t, j]:  # of another triangle
+                least = min(least, weights[k] * np.sqrt(dot(off, off)) / rest)
+        elif on.ridge[triangles[t, i]] and on.smooth[t, j] and weights[i] > 0.0:
+            # a ridge of other triangles ends here
             off = add(
                 scale(weights[j], sub(corners[j], corners[i])),
                 scale(weights[k], sub(corners[k], corners[i])),
             )
-            least = min(least, np.sqrt(dot(off, off)))
+            least = min(least, np.sqrt(dot(off, off)) / weights[i])
     return least
 
 
@@ -360,8 +353,9 @@ def patch(
 
 @njit(cache=True)
 def normal_curvature(t: int, along: Vec, x: Array, triangles: Array, on: Patches) -> float:
-    """[1/m] of the smooth surface over triangle t in the direction `along` (any length), positive
-    where it is convex: along . dN/d(along).
+    """[1/m] of the smooth surface over triangle t in the direction `along` (any length).
+
+    Positive where it is convex: along . dN/d(along).
     """
     a, b, c = point(x, triangles[t, 0]), point(x, triangles[t, 1]), point(x, triangles[t, 2])
     u, v = sub(b, a), sub(c, a)

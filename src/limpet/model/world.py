@@ -358,7 +358,7 @@ def _crease(name: str, angle: float) -> float:
     if not 0.0 <= angle <= np.pi:
         raise LimpetError(
             f"crease of '{name}' = {angle:g} rad: expected 0 (all facets are real) to pi; "
-            f"{CREASE:.2f} rad, 35 degrees, is the default"
+            f"{CREASE:.2f} rad, 30 degrees, is the default"
         )
     return float(angle)
 

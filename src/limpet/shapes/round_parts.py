@@ -1,6 +1,6 @@
 """Rigid parts with round surfaces: sphere, cone, capsule, and any surface of revolution.
 
-Contact takes them for smooth where their facets turn by less than the crease angle (35 degrees), so
+Contact takes them for smooth where their facets turn by less than the crease angle (30 degrees), so
 that about 24 facets around are enough for most purposes.
 """
 

@@ -29,7 +29,7 @@ def bulge_volume(
     total, y = 0.0, positions(mesh, x)
     for body in np.unique(mesh.body).tolist():
         on = shapes[body].patches
-        if on.bulge < NEGLIGIBLE or len(on.local) == 0:
+        if on.bulge < NEGLIGIBLE:
             continue
         own = (mesh.body[mesh.triangles] == body).all(axis=1) & ~mesh.bridge
         part = slice(surface.offset[body], surface.offset[body + 1])
