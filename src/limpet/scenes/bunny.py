@@ -60,7 +60,9 @@ def bunny(p: BunnyParameters) -> World:
     world, rotation, origin = cup_over(p)
     shape, spot = standing_bunny(p)
     position = origin - rotation @ spot
-    body = world.add_rigid(shape, p.block_mass, name="bunny", position=position, rotation=rotation)
+    body = world.add_rigid(
+        shape, p.block_mass, name="bunny", position=position, rotation=rotation, crease=0.0
+    )  # its facets of 10 mm are real, as in P
     world.add_probe("bunny", body)
     add_ground(world, origin + rotation @ [0.0, 0.0, -spot[2]], rotation)
     return world

@@ -69,7 +69,7 @@ def pick_and_place(p: PickAndPlaceParameters) -> World:
     bin_ = world.add_rigid(
         compartment_box(*BOX, (2, 2), WALL), 0.5, name="box", position=(*BOX_AT, 0.0), fixed=True
     )
-    body = world.add_rigid(fruit, p.apple_mass, name="apple")
+    body = world.add_rigid(fruit, p.apple_mass, name="apple", crease=0.0)  # its facets are real
     lip = top + CLEARANCE
     soft = world.add_soft(
         cup(CUP, element=p.element, nodes=p.nodes), Material(p.young, p.poisson), 0.020,

@@ -14,6 +14,9 @@ STUDIES: dict[str, Study] = {
         "the peak force does not depend on solver and mesh settings",
     ),
     "curved": Study("reproduce.curved", "largest curvature that the cup lifts (P figure 10)"),
+    "cylinders": Study(
+        "reproduce.cylinders", "a bell seals on the same tubes whatever the meshes (long)"
+    ),
     "table3": Study("reproduce.table3", "pull-off force on cylinders, as P table 3 (long)"),
     "fig4": Study(
         "reproduce.fig4",
