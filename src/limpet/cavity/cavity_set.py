@@ -16,6 +16,7 @@ import numpy as np
 
 from limpet.cavity.gas import law, regulated
 from limpet.cavity.gas.exchange import AirExchange, ExchangeResult, exchange_air
+from limpet.cavity.gas.increments import PressureIncrement
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
 from limpet.cavity.gas.network import GasNetwork, HoseState, PortFlow
@@ -50,6 +51,11 @@ class ContactSource(Protocol):
 
     def near(self, now: StepContext) -> Contacts: ...
 
+    @property
+    def ahead(self) -> Contacts:
+        """Those within the alarm distance at the end of the step, as it was last rechecked."""
+        ...
+
 
 class CavitySet(ConstraintSet):
     """All trapped air of a world."""
@@ -65,7 +71,10 @@ class CavitySet(ConstraintSet):
         default_exchange: AirExchange,  # of cavities between surfaces without one
         elastic: Callable[[], Array],  # (surfaces, 2) energy [J] and volume [m^3] of soft bodies
         names: Sequence[str],  # of the surfaces
+        increments: int = 1,  # in which a regulated vacuum is raised in each step
     ) -> None:
+        self._increments = increments if network.ports else 1
+        self._increment = PressureIncrement(self._increments)
         self._names = names
         self._search, self._contacts, self._network = search, contacts, network
         self._exchanges, self._default, self._elastic = exchanges, default_exchange, elastic
@@ -76,12 +85,20 @@ class CavitySet(ConstraintSet):
         self.sensors: dict[str, VacuumSensorReport] = {}  # of each vacuum line, by body
         self.air_error = 0.0  # relative error of the air mass balance
 
+    @property
+    def retries(self) -> int:
+        return self._increment.solves
+
     def update(self, now: StepContext) -> None:
-        self._now = now
+        self._now, self._increment = now, PressureIncrement(self._increments)
         near = self._contacts.near(now)
         self._trial, self.remeshed = self.trial(
             self.ledger, now.x, near, now.time, now.h, now.control
         )
+
+    def classes(self, contacts: Contacts, x: Array) -> Array:
+        """(N,) int8, the class of A III-B of every vertex at x (N, 3)."""
+        return self._search.classes(contacts, x).label
 
     def rows(self) -> RowBlock:
         cavities, around, h = self._trial.cavities, self._atmosphere, self._now.h
@@ -98,7 +115,8 @@ class CavitySet(ConstraintSet):
             volume, product = cavity.volume, cavity.gas.product
             if cavity.port_flow is not None:
                 if (target := cavity.port_flow.to_line.target) is not None:
-                    kind[i], data[i, :2] = regulated.KIND, (target, around.pressure)
+                    part = around.pressure + self._increment.share * (target - around.pressure)
+                    kind[i], data[i, :2] = regulated.KIND, (part, around.pressure)
                     continue
                 volume, product = cavity.port_flow.gas_row(volume, cavity.air, h, around.rt)
             data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent
@@ -106,6 +124,22 @@ class CavitySet(ConstraintSet):
         return RowBlock(
             jacobian, np.zeros(c), np.zeros(c), kind, np.arange(c + 1, dtype=np.int32), data, keys
         )
+
+    def recheck(self, x_after: Array, v_after: Array) -> bool:
+        """Raise a regulated vacuum by an increment, with the classes at the end of the step."""
+        if self._increments == 1:
+            return False
+        now, before = self._now, self._trial.cavities
+        contacts = self._contacts.ahead
+        trial, remeshed = self.trial(
+            self.ledger, now.x, contacts, now.time, now.h, now.control, x_after
+        )
+        increment = self._increment.next(_differ(before, trial.cavities))
+        if increment is None:
+            return False
+        self._increment, self._trial = increment, trial
+        self.remeshed = self.remeshed or remeshed
+        return True
 
     def accept(self, multipliers: Array, rates: Array) -> None:
         pressures = multipliers + self._atmosphere.pressure
@@ -123,14 +157,15 @@ class CavitySet(ConstraintSet):
         time: float,
         h: float,
         control: Control,
+        seen: Array | None = None,
     ) -> tuple[AirLedger, bool]:
         """Find, remesh and feed the cavities at x; also whether any was meshed anew.
 
-        time [s]: at the start of the step.
+        time [s]: at the start of the step. seen (N, 3): where the contacts are, if not at x.
         """
-        search = self._search
-        near = search.proximity(contacts, x)
-        ledger, remeshed = search.update(ledger, x, contacts, near)
+        search, there = self._search, x if seen is None else seen
+        near = search.proximity(contacts, there)
+        ledger, remeshed = search.update(ledger, there, contacts, near)
         meshes = [c.mesh for c in ledger.cavities]
         paths = bottlenecks(search.surface, near, search.sealing_distance, meshes)
         measured = []
@@ -275,3 +310,12 @@ class CavitySet(ConstraintSet):
             if exchange is not None:
                 return exchange
         return self._default if leak is None else AirExchange(leak=leak)
+
+
+def _differ(one: Sequence[Cavity], other: Sequence[Cavity]) -> bool:
+    """Whether the cavities, or the vertices within their rings, are not the same."""
+    return len(one) != len(other) or any(
+        not np.array_equal(a.mesh.interior, b.mesh.interior)
+        or not np.array_equal(a.mesh.seal_line, b.mesh.seal_line)
+        for a, b in zip(one, other)
+    )

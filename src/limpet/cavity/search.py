@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from limpet.cavity.find.classifier_search import detect_recesses
+from limpet.cavity.find.classify import VertexClasses, classify, outside_seeds
 from limpet.cavity.find.trigger import changed_groups, contact_pattern, differ, groups
 from limpet.cavity.find.union_search import detect
 from limpet.cavity.gas.atmosphere import Atmosphere
@@ -23,7 +24,7 @@ from limpet.cavity.seal.boundary import (
 )
 from limpet.cavity.seal.drained import without_drained
 from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
-from limpet.cavity.seal.leak_paths import bottlenecks
+from limpet.cavity.seal.leak_paths import bottlenecks, vertex_areas
 from limpet.cavity.seal.proximity import TOUCHING, VertexProximity, vertex_proximity
 from limpet.contact.contacts import Contacts
 from limpet.geometry.bvh import Tree
@@ -84,6 +85,16 @@ class CavitySearch:
         if self.finder is Finder.CLASSIFIER:
             return proximity_with_edge_seals(contacts, self.surface, self.sealing_distance, x)
         return vertex_proximity(contacts, self.surface)
+
+    def classes(self, contacts: Contacts, x: Array) -> VertexClasses:
+        """The five classes of A III-B for every vertex, however cavities are found."""
+        near = proximity_with_edge_seals(contacts, self.surface, self.sealing_distance, x)
+        closed = near.gap < self.sealing_distance
+        graph = self.surface.vertex_start, self.surface.neighbours
+        area = vertex_areas(self.surface.triangles, x)
+        return classify(
+            *graph, closed, outside_seeds(*graph, self.surface.body, closed, area, self.inner)
+        )
 
     def area(self, c: Cavity) -> float:
         """|sum of dV/dx| [m^2] over the bodies that carry the ring."""

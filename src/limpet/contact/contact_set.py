@@ -123,6 +123,11 @@ class ContactSet(ConstraintSet):
         self._edges = self.contacts.take(pressed) if pressed.any() else NO_CONTACTS
         self._near = self._ahead
 
+    @property
+    def ahead(self) -> Contacts:
+        """All within the alarm distance at the end of the step, as it was last rechecked."""
+        return self._ahead
+
     def normal_forces(self) -> Array:
         """(k,) [N] of `contacts`."""
         return self._multipliers[::3]

@@ -95,6 +95,11 @@ class ConstraintSet(ABC):
         """Whether rows have joined that nobody knew of at x, since x_after violates them."""
         return False
 
+    @property
+    def retries(self) -> int:
+        """How often, at most, `recheck` asks for another solve of its own accord."""
+        return 0
+
     @abstractmethod
     def accept(self, multipliers: Array, rates: Array) -> None:
         """Commit the step: multipliers and H v of the rows last given."""

@@ -303,7 +303,7 @@ def _cavity_set(
     exchanges = [world.air_exchanges.get(m.name) for m in members]
     return CavitySet(
         search, contacts, network, exchanges, AirExchange(leak=world.leak),
-        partial(_elastic, world, members), points.names,
+        partial(_elastic, world, members), points.names, settings.pressure_increments,
     )  # fmt: skip
 
 

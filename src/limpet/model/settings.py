@@ -24,6 +24,8 @@ class Settings:
     inner_region: str | None = (
         None  # region that is a cup's inner surface, for the classifier; or found
     )
+    # in which a regulated vacuum is raised within each step, with new classes after each (A III-C)
+    pressure_increments: int = 1
     remesh_threshold: float = (
         0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     )
@@ -54,6 +56,15 @@ class Settings:
             raise LimpetError(
                 f"inner_region = '{self.inner_region}': only the classifier asks for it; add "
                 "cavities = 'classifier', or leave it out"
+            )
+        if self.pressure_increments < 1:
+            raise LimpetError(
+                f"pressure_increments = {self.pressure_increments}: expected 1 or more"
+            )
+        if self.pressure_increments > 1 and not by_classes:
+            raise LimpetError(
+                f"pressure_increments = {self.pressure_increments}: the classes of the classifier "
+                "change after each; add cavities = 'classifier', or leave it out"
             )
         require_positive("remesh_threshold", self.remesh_threshold)
         require_positive("sealing_distance", self.sealing_distance, " m")

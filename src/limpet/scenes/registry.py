@@ -72,8 +72,8 @@ class Scene:
         from limpet.engine.simulation import Simulation
         from limpet.model.settings import Settings
 
-        names = ("sealing_distance", "seal_boundary", "cavities")
-        own = {name: getattr(self.parameters, name) for name in names}
+        names = ("sealing_distance", "seal_boundary", "cavities", "pressure_increments")
+        own = {n: getattr(self.parameters, n) for n in names if hasattr(self.parameters, n)}
         return Simulation(self.world, h=self.h, settings=Settings(**{**own, **settings}))
 
 

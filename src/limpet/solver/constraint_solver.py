@@ -66,6 +66,7 @@ class ConstraintSolver:
         """
         h, applied, memory, after = now.h, now.control.applied, last, None
         iterations = retries = 0
+        most = MAX_RETRIES + sum(s.retries for s in sets)
         while True:
             layout = RowLayout.stack(sets)
             u = layout.jacobian.times(free) + layout.bias
@@ -92,7 +93,7 @@ class ConstraintSolver:
             if sets:
                 after = self._points_after(bodies, h)
                 self.clock.lap("correct")
-                if self._recheck(sets, *after) and retries < MAX_RETRIES:
+                if self._recheck(sets, *after) and retries < most:
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
                     continue
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}

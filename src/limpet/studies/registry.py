@@ -13,6 +13,11 @@ STUDIES: dict[str, Study] = {
         "reproduce.robustness",
         "the peak force does not depend on solver and mesh settings",
     ),
+    "outcomes": Study(
+        "reproduce.outcomes",
+        "P's scenes end alike at four time steps and on two meshes (long; resumes)",
+        can_be_set=True,
+    ),
     "curved": Study("reproduce.curved", "largest curvature that the cup lifts (P figure 10)"),
     "table3": Study("reproduce.table3", "pull-off force on cylinders, as P table 3 (long)"),
     "fig4": Study(
