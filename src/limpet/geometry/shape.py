@@ -45,6 +45,8 @@ class SoftShape:
     visual: Binding  # the surface for display
     regions: dict[str, Array] = field(default_factory=dict)  # name -> node indices
     element: str | None = None  # intended element; None: chosen by the material
+    # cell kind -> (m,) Young's modulus of each cell over that of the material; 1 if not given
+    stiffness: dict[str, Array] = field(default_factory=dict)
 
     def region(self, name: str) -> Array:
         """Indices (k,) of the nodes of a named region."""

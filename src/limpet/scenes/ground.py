@@ -10,9 +10,9 @@ from pydantic import Field, model_validator
 
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.limit import ElasticEnergy, Limit, TractionPath
-from limpet.dynamics.motion import path
+from limpet.dynamics.motion import Path, path
 from limpet.fem.soft_body import Material
-from limpet.geometry.rotation import rotation_matrix
+from limpet.geometry.rotation import rotation_between, rotation_matrix
 from limpet.geometry.shape import SoftShape
 from limpet.model.world import World
 from limpet.scenes.custom import BlockParameters, CustomCup
@@ -116,12 +116,15 @@ def cup_over(
     p: CupParameters,
     at: Sequence[tuple[float, float]] = ((0.0, 0.0),),
     shape: SoftShape | None = None,
+    approach: np.ndarray | None = None,
 ) -> tuple[World, np.ndarray, np.ndarray]:
     """A world with cups above z = 0, and the rotation and origin of the scene.
 
     There is a cup at each (x, y) [m] of `at`; all have the same prescribed motion. `shape` replaces
-    the cup of the parameters.
+    the cup of the parameters. approach (3,): direction of the cups' axes, along which they are
+    pushed; they are pulled along z, which is also their axis if it is not given.
     """
+    turned = np.eye(3) if approach is None else rotation_between([0.0, 0.0, 1.0], approach)
     rotation, origin = p.rotation, np.array([p.shift, p.shift, 0.0])
     world = World(
         gravity=rotation @ [0.0, 0.0, -9.81],
@@ -140,10 +143,24 @@ def cup_over(
         soft = world.add_soft(
             shape, Material(p.young, p.poisson), p.cup_mass,
             name=None if "cup" in world.specs else "cup",
-            position=origin + rotation @ [x, y, CLEARANCE], rotation=rotation,
+            position=origin + rotation @ ([x, y, 0.0] + turned @ [0.0, 0.0, CLEARANCE]),
+            rotation=rotation @ turned,
         )  # fmt: skip
-        world.prescribe_motion(soft["top"], path(p.stroke(), direction=rotation @ [0.0, 0.0, 1.0]))
+        world.prescribe_motion(soft["top"], _motion(p, rotation[:, 2], (rotation @ turned)[:, 2]))
     return world, rotation, origin
+
+
+def _motion(p: CupParameters, up: np.ndarray, axis: np.ndarray) -> Path:
+    """The stroke of the stem: down along the cup's axis, up along the scene's z."""
+    stroke = p.stroke()
+    bottom = min(s for _, s in stroke)
+    last = max(i for i, (_, s) in enumerate(stroke) if s == bottom)
+    return path(
+        [
+            (t, s * axis + (s - bottom) * (up - axis) if i > last else s * axis)
+            for i, (t, s) in enumerate(stroke)
+        ]
+    )
 
 
 @scene(

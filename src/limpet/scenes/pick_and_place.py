@@ -7,7 +7,7 @@ from manifold3d import Manifold, Mesh64
 from pydantic import Field
 
 from limpet.fem.material import Material
-from limpet.geometry.rotation import rotation_matrix
+from limpet.geometry.rotation import rotation_between
 from limpet.geometry.shape import Array, RigidShape
 from limpet.geometry.union import arrays
 from limpet.model.world import World
@@ -128,8 +128,5 @@ def _bar(one: Array, two: Array, width: float) -> RigidShape:
     along = two - one
     length = float(np.linalg.norm(along))
     bar = box(width, width, length)
-    axis = np.cross([0.0, 0.0, -1.0], along / length)
-    size = float(np.linalg.norm(axis))
-    angle = float(np.arctan2(size, -along[2] / length))
-    rotation = rotation_matrix(axis if size > 1e-9 else np.array([1.0, 0.0, 0.0]), angle)
+    rotation = rotation_between([0.0, 0.0, -1.0], along)
     return RigidShape("bar", bar.points @ rotation.T + one, bar.triangles)

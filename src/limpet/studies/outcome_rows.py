@@ -138,7 +138,8 @@ def keep(folder: Path | None, outcomes: Iterable[Outcome]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / KEPT).open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(asdict(o), allow_nan=False) + "\n" for o in outcomes)
+            # a line begins anew: the last one may have been cut off
+            file.writelines("\n" + json.dumps(asdict(o), allow_nan=False) for o in outcomes)
     except OSError as problem:
         raise LimpetError(
             f"folder '{folder}': cannot be written to ({problem.strerror}); "
