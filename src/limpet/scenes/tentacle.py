@@ -34,7 +34,7 @@ class TentacleParameters(SceneParameters):
     radius: Positive[Length] = Field(0.033, description="radius of the can")
     reach: float = Field(0.28, gt=0.0, lt=1.0, description="position of the can along the tentacle")
     muscle: float = Field(
-        1.0, gt=0.0, le=1.0, description="fraction of their air that contracting suckers keep"
+        0.8, gt=0.0, le=1.0, description="fraction of their air that contracting suckers keep"
     )
     friction: float = Field(0.5, ge=0.0, description="friction between all bodies")
     drop: Positive[Length] = Field(8e-3, description="downward travel of the root")
