@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 
@@ -220,7 +222,7 @@ def rotation_vector(r: Array) -> Array:
     return q[1:] * (2.0 if size < 1e-12 else 2.0 * np.arctan2(size, q[0]) / size)
 
 
-def rotation_between(one: Array, other: Array) -> Array:
+def rotation_between(one: Sequence[float] | Array, other: Sequence[float] | Array) -> Array:
     """(3, 3) the smallest rotation that brings the direction (3,) of `one` to that of `other`."""
     a, b = (np.asarray(v, float) / np.linalg.norm(v) for v in (one, other))
     axis = np.cross(a, b)

@@ -24,6 +24,7 @@ from limpet.shapes.solids import bunny_surface
 from limpet.units import Length, Mass, Positive, Speed, Time
 
 SPOT = 0.0185  # [m] radius of the disc that must be smooth: a little more than the cup's
+ROUGH = 0.2e-3  # [m] of a place that the cup may seal on
 POLISHED = 0.024  # [m] radius within which the back is smoothed to a dome
 FADED = 0.03  # [m] radius from which the surface is as scanned
 
@@ -78,7 +79,7 @@ def standing_bunny(p: BunnyParameters) -> tuple[RigidShape, np.ndarray, np.ndarr
     scan, triangles = bunny_surface(p.height)
     dense = smooth(scan, triangles, p.smoothing)
     centre = mass_properties(dense, triangles, 1.0)[0]
-    spot = best_site(dense, triangles, SPOT, centre, "bunny")
+    spot = best_site(dense, triangles, SPOT, centre, ROUGH, "bunny")
     points, faces = coarsen_around(dense, triangles, p.vertices, spot.point, FADED, p.finer)
     stand = standing(points, mass_properties(points, faces, 1.0)[0], "bunny")
     points = points @ stand.T

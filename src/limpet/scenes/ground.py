@@ -155,12 +155,9 @@ def _motion(p: CupParameters, up: np.ndarray, axis: np.ndarray) -> Path:
     stroke = p.stroke()
     bottom = min(s for _, s in stroke)
     last = max(i for i, (_, s) in enumerate(stroke) if s == bottom)
-    return path(
-        [
-            (t, s * axis + (s - bottom) * (up - axis) if i > last else s * axis)
-            for i, (t, s) in enumerate(stroke)
-        ]
-    )
+    pulled = [s - bottom if i > last else 0.0 for i, (_, s) in enumerate(stroke)]
+    places = [s * axis + up_by * (up - axis) for (_, s), up_by in zip(stroke, pulled)]
+    return path([(t, place.tolist()) for (t, _), place in zip(stroke, places)])
 
 
 @scene(

@@ -143,12 +143,12 @@ def grasp_sites(
 
 
 def best_site(
-    points: Array, triangles: Array, radius: float, centre: Array, name: str,
+    points: Array, triangles: Array, radius: float, centre: Array, roughness: float, name: str,
     tilt: float = np.radians(15.0),
 ) -> GraspSite:  # fmt: skip
     """Where a planner of grasps sets a cup of `radius` [m] down, along the normal.
 
-    First it must seal: of all sites those within a quarter of the smoothest one's roughness. Then
+    First it must seal: of all sites those with at most `roughness` [m], or else the smoothest. Then
     the load must turn it little: of these the nearest, seen from above, to the `centre` (3,) of
     mass.
     """
@@ -157,9 +157,9 @@ def best_site(
         raise MeshError(
             f"{name} has no dome of radius {1e3 * radius:g} mm that faces up: rotate or enlarge it"
         )
-    limit = 1.25 * min(site.roughness for site in sites)
-    smooth_ones = [site for site in sites if site.roughness <= limit]
-    return min(smooth_ones, key=lambda site: float(np.hypot(*(site.point - centre)[:2])))
+    limit = max(roughness, min(site.roughness for site in sites))
+    sealed = [site for site in sites if site.roughness <= limit]
+    return min(sealed, key=lambda site: float(np.hypot(*(site.point - centre)[:2])))
 
 
 def coarsen_around(

@@ -28,7 +28,7 @@ class Outcome:
     case: str
     mesh: str  # "default" or "fine"
     h: float  # [s]
-    outcome: str  # "holds", "lets go", "never seals", or what else happened
+    outcome: str  # "holds", "lets go", "never holds", or what else happened
     peak: float | None  # [N] of the cup that pulled hardest
     release: float | None  # [s] when the last cup let go
     seals: int  # how often cups began to trap air
@@ -70,8 +70,8 @@ def run_case(case: OutcomeCase, mesh: str, h: float, on_step: Callable[[float], 
 
 def judge(case: OutcomeCase, run: Trace) -> str:
     """The outcome in words."""
-    if not run.summary.cups:
-        return "never seals"
+    if all(cup.peak_pull_force is None for cup in run.summary.cups.values()):
+        return "never holds"  # no cup was ever pulled while it trapped air
     if run.summary.release_time is not None:
         ends = {name: float(run[name][-1]) for name in case.place}
         inside = all(low < ends[name] < high for name, (low, high) in case.place.items())
