@@ -15,7 +15,7 @@ HALF = 0.025  # [m] of the cube's edge
 
 
 def test_it_lifts_slides_to_the_edge_and_drops() -> None:
-    scene = load("low-friction", {"duration": "0.9 s", **PRESSED})
+    scene = load("low-friction", {"duration": "0.7 s", **PRESSED})
     simulation = scene.simulation()
     cup, cube = simulation.bodies[0], simulation.bodies[1]
     lip = cup.shape.region("lip")
@@ -29,12 +29,12 @@ def test_it_lifts_slides_to_the_edge_and_drops() -> None:
 
     on_top = reach[:, 0] > -HALF
     gone = int(np.flatnonzero(slide.sealed)[-1])
-    assert max(lowest) > 2e-3  # the whole cube was in the air
+    assert max(lowest) > 6e-3  # the whole cube was in the air
     assert slide.force.max() > 0.52 * GRAVITY
     passed = int(np.argmin(on_top))  # when the lip reaches the edge; soon after the seal breaks
     assert slide.time[gone] - 0.15 < slide.time[passed] < slide.time[gone]
     assert np.abs(reach[: gone + 1, 1]).max() < 0.2e-3  # to the side to which it was shifted
-    assert slide.time[gone] == pytest.approx(0.59, abs=0.02)  # pinned
+    assert slide.time[gone] == pytest.approx(0.455, abs=0.02)  # pinned
     assert lowest[-1] == pytest.approx(0.0, abs=1e-5) and not slide.sealed[-1]
     assert slide.force[-1] == pytest.approx(0.020 * GRAVITY, abs=0.01)  # the cup alone
 
