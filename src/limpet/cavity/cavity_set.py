@@ -87,14 +87,17 @@ class CavitySet(ConstraintSet):
 
     @property
     def retries(self) -> int:
-        return self._increment.solves
+        return self._increment.retries
 
     def update(self, now: StepContext) -> None:
-        self._now, self._increment = now, PressureIncrement(self._increments)
+        self._now = now
         near = self._contacts.near(now)
         self._trial, self.remeshed = self.trial(
             self.ledger, now.x, near, now.time, now.h, now.control
         )
+        imposed = [(c.imposed, c.pressure) for c in self._trial.cavities if c.imposed is not None]
+        held = bool(imposed) and all(abs(p - q) <= 1e-9 * q for q, p in imposed)
+        self._increment = PressureIncrement.first(self._increments, changes=not held)
 
     def classes(self, contacts: Contacts, x: Array) -> Array:
         """(N,) int8, the class of A III-B of every vertex at x (N, 3)."""
@@ -113,11 +116,11 @@ class CavitySet(ConstraintSet):
         kind, data = np.full(c, law.KIND, np.int32), np.zeros((c, DATA))
         for i, cavity in enumerate(cavities):
             volume, product = cavity.volume, cavity.gas.product
+            if (target := cavity.imposed) is not None:
+                rest = (1.0 - self._increment.share) * (cavity.pressure - target)
+                kind[i], data[i, :2] = regulated.KIND, (target + rest, around.pressure)
+                continue
             if cavity.port_flow is not None:
-                if (target := cavity.port_flow.to_line.target) is not None:
-                    part = around.pressure + self._increment.share * (target - around.pressure)
-                    kind[i], data[i, :2] = regulated.KIND, (part, around.pressure)
-                    continue
                 volume, product = cavity.port_flow.gas_row(volume, cavity.air, h, around.rt)
             data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent
         keys = np.array([a.id for a in cavities], dtype=np.int64)

@@ -13,20 +13,22 @@ from limpet.scenes.registry import load
 SMALL = {"sectors": 8, "segments": 4, "cavities": "classifier", "rise": "0 s", "duration": "0.7 s"}
 
 
-def shares(count: int, changed: bool) -> list[float]:
-    at: PressureIncrement | None = PressureIncrement(count)
+def shares(count: int, changed: bool, changes: bool = True) -> list[float]:
+    at: PressureIncrement | None = PressureIncrement.first(count, changes)
     seen = []
     while at is not None:
         seen.append(at.share)
         at = at.next(changed)
-    assert len(seen) <= 1 + PressureIncrement(count).solves
+    assert len(seen) <= 1 + PressureIncrement(count).retries
     return seen
 
 
 def test_the_whole_pressure_is_reached_and_the_step_ends() -> None:
     assert shares(1, True) == [1.0]
-    assert shares(4, False) == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert shares(4, True) == [0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
+    assert shares(4, False) == [0.25, 0.5, 0.75, 1.0]
+    assert shares(4, True) == [0.25, 0.5, 0.75, 1.0, 1.0]
+    assert shares(4, False, changes=False) == [1.0]
+    assert shares(4, True, changes=False) == [1.0, 1.0]
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,18 @@
 """A regulated vacuum in increments within a step, classified anew after each (A III-C).
 
-A's solver first ignores the pressure, then raises it to p in increments and reclassifies the points
-after each, and at last solves with p and the classes that follow. The shares of p are thus
+A's solver begins with contact forces that ignore the pressure, then raises the pressure to that of
+the regulator in increments and reclassifies the points after each, and at last solves with the
+whole pressure and the classes that follow. Here the pressure rises from that of the last step: from
+none it would let go of what the vacuum holds already. The shares of its change are
 
-    0, 1/n, 2/n, ..., 1, and 1 once more if the last classification has changed the cavities.
+    1/n, 2/n, ..., 1, and 1 once more if the last classification has changed the cavities.
 
 Nothing moves in between: each solve begins at the start of the step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -18,20 +20,26 @@ class PressureIncrement:
     """Where a step is on its way to the whole pressure."""
 
     count: int = 1  # n; 1: the whole pressure at once, without another look
-    done: int = 0  # solves of this step that have been looked at
+    number: int = 1  # of the solve, from 1
+
+    @staticmethod
+    def first(count: int, changes: bool) -> PressureIncrement:
+        """Of a step; a pressure that does not change is there from the start."""
+        return PressureIncrement(count, 1 if changes else count)
 
     @property
-    def solves(self) -> int:
+    def retries(self) -> int:
         """Solves that a step takes at most beyond the first."""
-        return self.count + 1 if self.count > 1 else 0
+        return self.count if self.count > 1 else 0
 
     @property
     def share(self) -> float:
-        """Of the vacuum that the regulator holds."""
-        return min(self.done / self.count, 1.0) if self.count > 1 else 1.0
+        """Of the change of the pressure."""
+        return min(self.number / self.count, 1.0)
 
     def next(self, changed: bool) -> PressureIncrement | None:
         """The next solve, after cavities have been classified anew; None: the step is done."""
-        if self.count == 1 or self.done > self.count or (self.done == self.count and not changed):
+        whole = self.number >= self.count
+        if self.count == 1 or self.number > self.count or (whole and not changed):
             return None
-        return PressureIncrement(self.count, self.done + 1)
+        return replace(self, number=self.number + 1)

@@ -39,6 +39,11 @@ class Cavity:
         """n [mol]"""
         return self.gas.amount
 
+    @property
+    def imposed(self) -> float | None:
+        """P [Pa] that a regulator holds in this step; None: its pressure follows from its air."""
+        return None if self.port_flow is None else self.port_flow.to_line.target
+
 
 @dataclass(frozen=True)
 class AirLedger:
