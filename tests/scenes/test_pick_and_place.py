@@ -41,7 +41,7 @@ def test_it_is_let_go_at_the_wall_and_stays_in_the_cell(picked) -> None:
     released = picked.time[picked.sealed][-1]
     stopped = picked.time[x > BOX_AT[0] + 0.5 * BOX[0] - 0.004 - 0.037][0]
     assert 3.4 < stopped < released
-    assert released == pytest.approx(4.30, abs=0.03)  # pinned; 4.31 at 20 ms, 4.295 at 5 ms
+    assert released == pytest.approx(4.27, abs=0.03)  # pinned; 4.24 at 20 ms, 4.26 at 5 ms
 
 
 def test_every_step_is_sound(picked) -> None:
