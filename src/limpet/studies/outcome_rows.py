@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from time import process_time
 import limpet
 from limpet.errors import DivergedError, LimpetError
 from limpet.record.history import Row, column
+from limpet.report import SLIVER, StepReport
 from limpet.scenes.registry import load
 from limpet.studies.outcome_cases import LIFTED, OutcomeCase
 from limpet.studies.reproduce.trace import Trace, trace
@@ -49,8 +51,9 @@ def run_case(case: OutcomeCase, mesh: str, h: float, on_step: Callable[[float], 
     """Run one case to its end; a run that diverges is an outcome, too."""
     scene, before = load(case.scene, case.overrides(mesh, h)), process_time()
     code = fingerprint(case, mesh, h)
+    gaps: list[float | None] = []
     try:
-        result = trace(scene, on_step)
+        result = trace(scene, on_step, on_report=lambda report: gaps.append(widest_gap(report)))
     except DivergedError as problem:
         return Outcome(
             case.name, mesh, h, f"diverged: {problem}", None, None, 0, None, None, 0, 0, 0,
@@ -62,7 +65,7 @@ def run_case(case: OutcomeCase, mesh: str, h: float, on_step: Callable[[float], 
         peak=summary.peak_pull_force, release=summary.release_time,
         seals=sum(cup.seals for cup in summary.cups.values()),
         jump=_risen(result.rows, case.jump, max) if case.jump else None,
-        margin=seal_margin(result, scene.parameters.sealing_distance),
+        margin=seal_margin(result, gaps, scene.parameters.sealing_distance),
         unconverged=summary.steps - summary.converged_steps, steps=summary.steps,
         nodes=summary.fem_nodes, seconds=process_time() - before, code=code,
     )  # fmt: skip
@@ -80,7 +83,13 @@ def judge(case: OutcomeCase, run: Trace) -> str:
     return "holds" if lifted else "holds, not lifted"
 
 
-def seal_margin(run: Trace, sealing_distance: float) -> float | None:
+def widest_gap(report: StepReport) -> float | None:
+    """[m] The largest seal gap of the air under a cup; None: no such air, or no leak path."""
+    own = [c for c in report.cavities if c.air > SLIVER and set(c.bodies) & set(report.cups)]
+    return max((c.seal_gap for c in own if math.isfinite(c.seal_gap)), default=None)
+
+
+def seal_margin(run: Trace, gaps: Sequence[float | None], sealing_distance: float) -> float | None:
     """[m] The least from the hardest push to the end; None if it lets go or has no leak path.
 
     While a cup comes down its gap passes the sealing distance, so what was before says nothing.
@@ -88,8 +97,8 @@ def seal_margin(run: Trace, sealing_distance: float) -> float | None:
     if run.summary.release_time is not None or not run.summary.cups:
         return None
     pressed = min(range(len(run.rows)), key=lambda i: run.rows[i]["reaction"] or 0.0)
-    gaps = [g for row in run.rows[pressed:] if (g := row["seal_gap"]) is not None]
-    return sealing_distance - max(gaps) if gaps else None
+    known = [gap for gap in gaps[pressed:] if gap is not None]
+    return sealing_distance - max(known) if known else None
 
 
 def _risen(rows: list[Row], name: str, pick: Callable[[list[float]], float]) -> float:
