@@ -19,6 +19,7 @@ from limpet.scenes.registry import load
 from limpet.studies.outcome_cases import LIFTED, OutcomeCase
 from limpet.studies.reproduce.trace import Trace, trace
 
+NEVER = "never holds"
 KEPT = "rows.jsonl"  # one finished run per line
 LATER = ("cli", "viewer", "studies")  # packages that no result depends on
 
@@ -59,10 +60,11 @@ def run_case(case: OutcomeCase, mesh: str, h: float, on_step: Callable[[float], 
             case.name, mesh, h, f"diverged: {problem}", None, None, 0, None, None, 0, 0, 0,
             process_time() - before, code,
         )  # fmt: skip
-    summary = result.summary
+    summary, outcome = result.summary, judge(case, result)
     return Outcome(
-        case.name, mesh, h, judge(case, result),
-        peak=summary.peak_pull_force, release=summary.release_time,
+        case.name, mesh, h, outcome,
+        peak=summary.peak_pull_force,
+        release=None if outcome == NEVER else summary.release_time,
         seals=sum(cup.seals for cup in summary.cups.values()),
         jump=_risen(result.rows, case.jump, max) if case.jump else None,
         margin=seal_margin(result, gaps, scene.parameters.sealing_distance),
@@ -74,7 +76,7 @@ def run_case(case: OutcomeCase, mesh: str, h: float, on_step: Callable[[float], 
 def judge(case: OutcomeCase, run: Trace) -> str:
     """The outcome in words."""
     if all(cup.peak_pull_force is None for cup in run.summary.cups.values()):
-        return "never holds"  # no cup was ever pulled while it trapped air
+        return NEVER  # no cup was ever pulled while it trapped air
     if run.summary.release_time is not None:
         ends = {name: float(run[name][-1]) for name in case.place}
         inside = all(low < ends[name] < high for name, (low, high) in case.place.items())
