@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from limpet.cavity.gas.limit import ConstantLimit, ElasticEnergy, TractionPath
     from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Valve
     from limpet.cavity.seal.boundary import SealBoundary
+    from limpet.cavity.seal.leaky import LeakySeal
     from limpet.dynamics import motion
+    from limpet.dynamics.relinearisation import Relinearisation
     from limpet.engine.simulation import Simulation, State
     from limpet.errors import LimpetError
     from limpet.fem.material import Fem, Material
@@ -34,6 +36,7 @@ _NAMES = {
     "AirExchange": "limpet.cavity.gas.exchange",
     "ConstantLimit": "limpet.cavity.gas.limit",
     "ElasticEnergy": "limpet.cavity.gas.limit",
+    "LeakySeal": "limpet.cavity.seal.leaky",
     "LimpetError": "limpet.errors",
     "Fem": "limpet.fem.material",
     "Hose": "limpet.cavity.gas.vacuum_line",
@@ -42,6 +45,7 @@ _NAMES = {
     "Pump": "limpet.cavity.gas.vacuum_line",
     "Regulator": "limpet.cavity.gas.vacuum_line",
     "SealBoundary": "limpet.cavity.seal.boundary",
+    "Relinearisation": "limpet.dynamics.relinearisation",
     "Settings": "limpet.model.settings",
     "Simulation": "limpet.engine.simulation",
     "State": "limpet.engine.simulation",
@@ -60,9 +64,10 @@ _MODULES = {
 
 __all__ = [
     "AirExchange", "Atmosphere", "ConstantLimit", "ElasticEnergy", "Fem", "GaussSeidelSettings",
-    "Hose", "LimpetError", "Material", "NewtonSettings", "Pump", "Regulator", "SealBoundary",
-    "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "fields", "hausdorff",
-    "motion", "particles", "shapes",
+    "Hose", "LeakySeal", "LimpetError", "Material", "NewtonSettings", "Pump", "Regulator",
+    "Relinearisation",
+    "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "fields",
+    "hausdorff", "motion", "particles", "shapes",
 ]  # fmt: skip
 
 

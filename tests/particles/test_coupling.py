@@ -94,7 +94,7 @@ def test_the_turns_come_to_one_answer(monkeypatch):
 
     def after(turns):
         monkeypatch.setattr(CoupledParticles, "staggered", turns)
-        monkeypatch.setattr("limpet.solver.constraint_solver.COUPLED", 0.0)
+        monkeypatch.setattr(CoupledParticles, "settled", 0.0)
         world = lp.World()
         world.particles.settings = ParticleSolverSettings(sweeps=4)
         on_a_table(world)

@@ -3,6 +3,13 @@
 import numpy as np
 import pytest
 
+from limpet.cavity.find.classify import (
+    IN_CONTACT,
+    INNER_BORDER,
+    OUTER_BORDER,
+    STRICTLY_INSIDE,
+    STRICTLY_OUTSIDE,
+)
 from limpet.cavity.seal.leak_paths import vertex_areas
 from limpet.errors import LimpetError
 from limpet.record.frame import COLOURS, FIGURES, capture_frame, frame_header
@@ -47,6 +54,23 @@ def test_displacement_gap_stress_and_figures(pressed):
     assert figures["pressure"] == report.cavities[0].pressure < 1e5
     assert figures["reaction"] == pytest.approx(report.reactions["cup"][2])
     assert [a.pressure for a in moment.cavities] == [report.cavities[0].pressure]
+
+
+def test_classes_are_those_of_the_contact_ring(pressed):
+    simulation, what, report = pressed
+    moment = capture_frame(simulation, what, report, ["class", "gap"])
+    cup = slice(what.offset[0], what.offset[1])
+    own, gap = moment.fields["class"][cup], moment.fields["gap"][cup]
+    (cavity,) = simulation.snapshot().cavities
+    closed = gap < simulation.settings.sealing_distance
+    touches = (own == IN_CONTACT) | (own == INNER_BORDER) | (own == OUTER_BORDER)
+    assert np.array_equal(touches, closed)
+    interior = cavity.mesh.interior
+    assert set(np.flatnonzero(own == STRICTLY_INSIDE)) == set(interior[~closed[interior]])
+    assert (own[moment.positions[cup, 2] > 5e-3] == STRICTLY_OUTSIDE).all()  # the stem
+    assert ((own >= IN_CONTACT) & (own <= OUTER_BORDER)).all()
+    assert np.isnan(moment.fields["class"][what.offset[1] :]).all()  # the block is rigid
+    assert len(COLOURS["class"].classes) == 5
 
 
 def test_looking_changes_nothing():

@@ -20,20 +20,36 @@ def egg(segments: int = 96) -> tuple[np.ndarray, np.ndarray]:
     return np.array(mesh.vert_properties[:, :3]), np.array(mesh.tri_verts).astype(np.int32)
 
 
-def test_the_smoothest_spot_of_an_egg_is_on_top() -> None:
+CENTRE = np.zeros(3)
+
+
+def test_the_best_site_of_an_egg_is_on_top() -> None:
     points, triangles = egg()
-    spot = spots.smoothest_spot(points, triangles, 0.012, "egg")
+    spot = spots.best_site(points, triangles, 0.012, CENTRE, 0.0, "egg", np.radians(5.0))
     assert spot.normal[2] > np.cos(np.radians(5.0))
     assert -1.0 / spot.curvature == pytest.approx([0.072, 0.128], rel=0.1)
-    top = spots.summit(points, spot.point, 0.012)
+    top, normal = spots.dome(points, np.array([0.0, 0.0, 0.049]), 0.012)
     np.testing.assert_allclose(top, [0.0, 0.0, 0.05], atol=2e-4)
+    np.testing.assert_allclose(normal, [0.0, 0.0, 1.0], atol=2e-2)
+
+
+def test_of_smooth_sites_the_nearest_to_the_centre_of_mass_is_taken() -> None:
+    points, triangles = egg()
+    heavy = np.array([0.012, 0.0, 0.0])  # an egg that is heavier at one end
+    spot = spots.best_site(points, triangles, 0.012, heavy, 1e-4, "egg")
+    sites = spots.grasp_sites(points, triangles, 0.012, np.radians(15.0))
+    smooth = [s for s in sites if s.roughness <= 1e-4]
+    assert spot.point[0] == pytest.approx(0.012, abs=6e-3)
+    away = [np.hypot(*(s.point - heavy)[:2]) for s in smooth]
+    assert np.hypot(*(spot.point - heavy)[:2]) == min(away)
+    assert spot.normal[0] > 0.05  # the cup comes along the normal
 
 
 def test_a_bumpy_side_is_passed_over() -> None:
     points, triangles = egg(192)
     bumps = 4e-4 * np.sin(900.0 * points[:, 0]) * (points[:, 0] > 0.002)
     rough = points + np.outer(bumps, [0.0, 0.0, 1.0])
-    spot = spots.smoothest_spot(rough, triangles, 0.01, "egg")
+    spot = spots.best_site(rough, triangles, 0.01, CENTRE, 5e-5, "egg")
     assert spot.point[0] < -0.005
     ironed = spots.smooth(rough, triangles, 4e-3)
     assert np.abs(ironed - points).max() < 1.5e-3
@@ -44,7 +60,7 @@ def test_a_bumpy_side_is_passed_over() -> None:
 def test_a_box_has_no_dome() -> None:
     cube = box(0.05, 0.05, 0.05, (8, 8, 8))
     with pytest.raises(MeshError, match="cube has no dome of radius 10 mm that faces up"):
-        spots.smoothest_spot(cube.points, cube.triangles, 0.01, "cube")
+        spots.best_site(cube.points, cube.triangles, 0.01, CENTRE, 1e-4, "cube")
 
 
 def test_it_is_finer_and_a_dome_where_the_cup_goes() -> None:

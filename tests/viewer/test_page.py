@@ -91,6 +91,14 @@ def test_the_space_bar_plays_to_the_end_and_the_air_is_seen(server, viewer):
         legend = "document.getElementById('legend-high').textContent"
         viewer.until(f"limpet.frame.colour === '{colour}' && {legend}.length > 2")
         viewer.keep(colour)
+    viewer.page.select_option("#colour", "class")  # five classes, no scale
+    names = "Array.from(document.querySelectorAll('#legend-classes li'), (li) => li.textContent)"
+    viewer.until(f"limpet.frame.colour === 'class' && {names}.length === 5")
+    assert viewer.get(names)[0] == "in active contact"
+    assert viewer.get("document.getElementById('legend-scale').hidden") is True
+    seen = "new Set(Array.from(limpet.frame.values).filter(Number.isFinite)).size"
+    assert 3 <= viewer.get(seen) <= 5
+    viewer.keep("class")
     viewer.page.select_option("#colour", "pressure")
     viewer.page.click("#cameras >> text=below")  # the lip, without the block that it stands on
     assert viewer.get("limpet.view.bodies.map(b => b.surface.visible)") == [True, False]

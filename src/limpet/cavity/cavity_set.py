@@ -16,17 +16,18 @@ import numpy as np
 
 from limpet.cavity.gas import law, regulated
 from limpet.cavity.gas.exchange import AirExchange, ExchangeResult, exchange_air
+from limpet.cavity.gas.increments import PressureIncrement
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
-from limpet.cavity.gas.network import GasNetwork, HoseState, PortFlow
+from limpet.cavity.gas.network import CavityFlow, GasNetwork, HoseState
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh, volume_and_gradient
 from limpet.cavity.seal.leak_paths import (
-    bottlenecks,
     seal_tractions,
     vertex_areas,
     vertex_loads,
 )
+from limpet.cavity.seal.leaky_rings import LeakyRings
 from limpet.cavity.seal.proximity import VertexProximity
 from limpet.cavity.search import CavitySearch
 from limpet.contact.contacts import Contacts
@@ -50,6 +51,11 @@ class ContactSource(Protocol):
 
     def near(self, now: StepContext) -> Contacts: ...
 
+    @property
+    def ahead(self) -> Contacts:
+        """Those within the alarm distance at the end of the step, as it was last rechecked."""
+        ...
+
 
 class CavitySet(ConstraintSet):
     """All trapped air of a world."""
@@ -65,8 +71,12 @@ class CavitySet(ConstraintSet):
         default_exchange: AirExchange,  # of cavities between surfaces without one
         elastic: Callable[[], Array],  # (surfaces, 2) energy [J] and volume [m^3] of soft bodies
         names: Sequence[str],  # of the surfaces
+        leaky: LeakyRings | None = None,  # None: a seal is binary
+        increments: int = 1,  # in which a regulated vacuum is raised in each step
     ) -> None:
-        self._names = names
+        self._increments = increments if network.ports else 1
+        self._increment = PressureIncrement(self._increments)
+        self._names, self._leaky = names, leaky
         self._search, self._contacts, self._network = search, contacts, network
         self._exchanges, self._default, self._elastic = exchanges, default_exchange, elastic
         self._atmosphere = search.atmosphere
@@ -76,12 +86,23 @@ class CavitySet(ConstraintSet):
         self.sensors: dict[str, VacuumSensorReport] = {}  # of each vacuum line, by body
         self.air_error = 0.0  # relative error of the air mass balance
 
+    @property
+    def retries(self) -> int:
+        return self._increment.retries
+
     def update(self, now: StepContext) -> None:
         self._now = now
         near = self._contacts.near(now)
         self._trial, self.remeshed = self.trial(
             self.ledger, now.x, near, now.time, now.h, now.control
         )
+        imposed = [(c.imposed, c.pressure) for c in self._trial.cavities if c.imposed is not None]
+        held = bool(imposed) and all(abs(p - q) <= 1e-9 * q for q, p in imposed)
+        self._increment = PressureIncrement.first(self._increments, changes=not held)
+
+    def classes(self, contacts: Contacts, x: Array) -> Array:
+        """(N,) int8, the class of A III-B of every vertex at x (N, 3)."""
+        return self._search.classes(contacts, x).label
 
     def rows(self) -> RowBlock:
         cavities, around, h = self._trial.cavities, self._atmosphere, self._now.h
@@ -96,16 +117,43 @@ class CavitySet(ConstraintSet):
         kind, data = np.full(c, law.KIND, np.int32), np.zeros((c, DATA))
         for i, cavity in enumerate(cavities):
             volume, product = cavity.volume, cavity.gas.product
-            if cavity.port_flow is not None:
-                if (target := cavity.port_flow.to_line.target) is not None:
-                    kind[i], data[i, :2] = regulated.KIND, (target, around.pressure)
-                    continue
-                volume, product = cavity.port_flow.gas_row(volume, cavity.air, h, around.rt)
+            if (target := cavity.imposed) is not None:
+                rest = (1.0 - self._increment.share) * (cavity.pressure - target)
+                kind[i], data[i, :2] = regulated.KIND, (target + rest, around.pressure)
+                continue
+            if cavity.flow is not None:
+                volume, product = cavity.flow.gas_row(volume, cavity.air, h, around.rt)
             data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent
         keys = np.array([a.id for a in cavities], dtype=np.int64)
         return RowBlock(
             jacobian, np.zeros(c), np.zeros(c), kind, np.arange(c + 1, dtype=np.int32), data, keys
         )
+
+    def recheck(self, x_after: Array, v_after: Array) -> bool:
+        """Raise a regulated vacuum by an increment, with the classes at the end of the step."""
+        if self._increments == 1:
+            return False
+        now, before = self._now, self._trial.cavities
+        contacts = self._contacts.ahead
+        trial, remeshed = self.trial(
+            self.ledger, now.x, contacts, now.time, now.h, now.control, x_after
+        )
+        increment = self._increment.next(_differ(before, trial.cavities))
+        if increment is None:
+            return False
+        self._increment, self._trial = increment, trial
+        self.remeshed = self.remeshed or remeshed
+        return True
+
+    def relinearise(self, x_after: Array) -> None:
+        """V and its gradient where the step ends, V as it would be at x by that gradient."""
+        x, cavities = self._now.x, []
+        for c in self._trial.cavities:
+            volume, gradient = volume_and_gradient(c.mesh, x_after)
+            moved = x_after[c.mesh.support] - x[c.mesh.support]
+            volume -= float(np.vdot(gradient, moved))
+            cavities.append(replace(c, volume=volume, gradient=gradient))
+        self._trial = replace(self._trial, cavities=tuple(cavities))
 
     def accept(self, multipliers: Array, rates: Array) -> None:
         pressures = multipliers + self._atmosphere.pressure
@@ -123,24 +171,28 @@ class CavitySet(ConstraintSet):
         time: float,
         h: float,
         control: Control,
+        seen: Array | None = None,
     ) -> tuple[AirLedger, bool]:
         """Find, remesh and feed the cavities at x; also whether any was meshed anew.
 
-        time [s]: at the start of the step.
+        time [s]: at the start of the step. seen (N, 3): where the contacts are, if not at x.
         """
-        search = self._search
-        near = search.proximity(contacts, x)
-        ledger, remeshed = search.update(ledger, x, contacts, near)
+        search, there = self._search, x if seen is None else seen
+        near = search.proximity(contacts, there)
+        ledger, remeshed = search.update(ledger, there, contacts, near)
         meshes = [c.mesh for c in ledger.cavities]
-        paths = bottlenecks(search.surface, near, search.sealing_distance, meshes)
+        paths = search.bottlenecks(near, meshes, x)
         measured = []
         for c, (_, bottleneck) in zip(ledger.cavities, paths):
             v, gradient = volume_and_gradient(c.mesh, x)
             place = tuple(x[bottleneck].tolist()) if bottleneck >= 0 else NOWHERE
             measured.append(replace(c, volume=v, gradient=gradient, bottleneck=place))
         seals = [Seal(gap, 0.0, 0.0) for gap, _ in paths]
+        load = ledger.load if len(ledger.load) else np.zeros(len(x))
         if self._needs_tractions:
-            seals = self._seals(measured, seals, ledger.load, x, near)
+            seals = self._seals(measured, seals, load, x, near)
+        if self._leaky is not None and measured:
+            seals = self._leaky.leaking(measured, seals, paths, load, x, near)
         port: dict[int, int] = {}
         if self._network.ports:
             hoses, created = self._network.begin(ledger.hoses, time + h, control.vacuum)
@@ -160,12 +212,17 @@ class CavitySet(ConstraintSet):
         """Close the step: P and V' of each cavity are known; at P_max air has left (P eq 13)."""
         cavities, reports, vented, leaked = [], [], 0.0, 0.0
         drawn: dict[int, tuple[float, float]] = {}  # by port: P of its cavity, what it took
+        open_rings: set[int] = set()  # ports of cavities whose ring does not touch all round
+        around = self._atmosphere.pressure
         for c, p, rate in zip(ledger.cavities, pressures.tolist(), rates.tolist()):
             end = float(c.volume + h * rate)
             gas, seeped = c.gas, 0.0
-            if c.port_flow is not None:
-                gas, seeped, taken = c.port_flow.after(gas, p, end, h)
-                drawn[c.port_flow.port] = p, taken
+            if c.flow is not None:
+                gas, seeped, taken = c.flow.after(gas, p, end, h)
+                if c.flow.port is not None:
+                    drawn[c.flow.port] = p, taken
+                    if not c.seal.closed:
+                        open_rings.add(c.flow.port)
             before, leaked = gas.amount, leaked + seeped
             if p >= c.p_max * (1.0 - 1e-9):
                 gas = gas.with_less(min(gas.amount, gas.amount_at(p, end)))
@@ -180,13 +237,15 @@ class CavitySet(ConstraintSet):
                     margin=self._search.sealing_distance - c.seal.gap,
                     bottleneck=c.bottleneck, area=self._search.area(c),
                     bodies=tuple(self._names[i] for i in np.unique(c.mesh.body)),
+                    gap_flow=c.seal.conductance * (around - p),
+                    gap_conductance=c.seal.conductance,
                 )
             )  # fmt: skip
-        hoses = self._network.advance(ledger.hoses, drawn, h) if ledger.hoses else ()
+        hoses = self._network.advance(ledger.hoses, drawn, h, open_rings) if ledger.hoses else ()
         ledger = replace(
             ledger, cavities=tuple(cavities), vented=ledger.vented + vented, load=self._load(),
             hoses=hoses,
-            leaked=ledger.leaked + leaked + sum(hose.drawn for hose in hoses if not hose.sealed),
+            leaked=ledger.leaked + leaked + sum(hose.drawn for hose in hoses if not hose.on_cavity),
             taken=ledger.taken + sum(hose.taken for hose in hoses),
         )  # fmt: skip
         return ledger, tuple(reports)
@@ -216,7 +275,6 @@ class CavitySet(ConstraintSet):
         """The seals with what they bear; their load is that of the last step."""
         search, elastic = self._search, self._elastic()
         meshes = [c.mesh for c in cavities]
-        load = load if len(load) else np.zeros(len(x))
         area = vertex_areas(search.surface.triangles, x)
         traction = np.divide(load, area, out=np.zeros_like(load), where=area > 0.0)
         paths = seal_tractions(search.surface, near, search.sealing_distance, meshes, traction)
@@ -246,26 +304,31 @@ class CavitySet(ConstraintSet):
     ) -> Cavity:  # fmt: skip
         """The cavity after a step's air exchange, and the pressure that its seal holds.
 
-        On a vacuum line what leaks and what is drawn are balanced within the step: see `close`.
+        On a vacuum line, and through a leaky ring, what leaks and what is drawn are balanced within
+        the step: see `close`. Air of another exponent leaks before the step.
         """
-        exchange, flow = self._exchange(c.mesh, leak), None
+        air, exchange, flow = self._atmosphere, self._exchange(c.mesh, leak), None
         if port is not None:
-            g = exchange.conductance_at(seal.traction)
+            g = exchange.conductance_at(seal.traction) + seal.conductance
             least = -c.gas.amount / h  # a constant rate cannot take more than there is
-            leaks = Flow(a=max(exchange.leak, least) + g * self._atmosphere.pressure, b=g)
-            flow = PortFlow(port, self._network.flow_from_cup(port, hoses, h), leaks)
+            leaks = Flow(a=max(exchange.leak, least) + g * air.pressure, b=g)
+            flow = CavityFlow(leaks, self._network.flow_from_cup(port, hoses, h), port)
             exchange = replace(exchange, leak=0.0, conductance=0.0)
+        elif seal.conductance > 0.0 and air.exponent == 1.0:
+            g = seal.conductance
+            flow = CavityFlow(Flow(a=g * air.pressure, b=g))
+        elif seal.conductance > 0.0:
+            g = exchange.conductance_at(seal.traction) + seal.conductance
+            exchange = replace(exchange, conductance=g, traction=np.inf)
         result = ExchangeResult(c.gas, c.stored, 0.0)
         if exchange != SEALED or c.stored > 0.0:
             known = c.pressure > 0.0 and c.gas.amount > 0.0
             room = c.gas.volume_at(c.pressure) if known else c.volume
-            result = exchange_air(
-                exchange, c.gas, c.stored, room, seal.traction, self._atmosphere, time + h, h
-            )
-        p_max = self._atmosphere.pressure + self._atmosphere.rule.overpressure_of(seal)
+            result = exchange_air(exchange, c.gas, c.stored, room, seal.traction, air, time + h, h)
+        held = air.rule.overpressure_of(seal) if seal.closed else 0.0
         return replace(
             c, gas=result.gas, stored=result.stored, leaked=result.leaked, seal=seal,
-            p_max=p_max, port_flow=flow,
+            p_max=air.pressure + held, flow=flow,
         )  # fmt: skip
 
     def _exchange(self, mesh: CavityMesh, leak: float | None) -> AirExchange:
@@ -275,3 +338,12 @@ class CavitySet(ConstraintSet):
             if exchange is not None:
                 return exchange
         return self._default if leak is None else AirExchange(leak=leak)
+
+
+def _differ(one: Sequence[Cavity], other: Sequence[Cavity]) -> bool:
+    """Whether the cavities, or the vertices within their rings, are not the same."""
+    return len(one) != len(other) or any(
+        not np.array_equal(a.mesh.interior, b.mesh.interior)
+        or not np.array_equal(a.mesh.seal_line, b.mesh.seal_line)
+        for a, b in zip(one, other)
+    )

@@ -2,19 +2,34 @@
 
 All surfaces stand in one array X (N, 3); body i owns X[offset[i]:offset[i + 1]] and vertex ids here
 are global: offset[body] + vertex.
+
+Where a wall is made of quadratic elements the mesh follows their faces: whole faces, and six-node
+triangles on those that it has pieces of; their vertices move with the faces' nodes. Rigid walls and
+linear elements have flat triangles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 from numba import njit
 
+from limpet.cavity.curved_triangles import add_volume_gradient, curved_area, facets_of
+from limpet.cavity.quads import add_quad_gradient, facets_of_quads, quad_area
+from limpet.geometry.face_patches import FacePatches, join_patches
 from limpet.geometry.surface import Surface
 
 Array = np.ndarray
+
+
+class CavityFaces(StrEnum):
+    """What bounds a cavity."""
+
+    CURVED = "curved"  # the faces of quadratic elements
+    FLAT = "flat"  # the triangles of the collision surface, which are chords of these
 
 
 @dataclass(frozen=True)
@@ -28,10 +43,16 @@ class JoinedSurface:
     vertex_start: Array  # (N + 1,) int32, neighbours of v: neighbours[start[v]:start[v + 1]]
     neighbours: Array  # int32, global vertex ids
     own_triangles: tuple[Array, ...]  # the triangles of each body, in its own numbering
+    patches: FacePatches | None = None  # curved faces under the triangles, over global points
 
 
-def join_surfaces(surfaces: Sequence[Surface]) -> JoinedSurface:
-    """Join the surfaces, in the order in which contacts number the bodies."""
+def join_surfaces(
+    surfaces: Sequence[Surface], faces: Sequence[FacePatches | None] | None = None
+) -> JoinedSurface:
+    """Join the surfaces, in the order in which contacts number the bodies.
+
+    faces: the curved element faces of each, over its own points; None: it is flat.
+    """
     offset = np.cumsum([0] + [s.n_vertices for s in surfaces]).astype(np.int32)
     face_offset = np.cumsum([0] + [len(s.triangles) for s in surfaces]).astype(np.int32)
     starts = [np.zeros(1, dtype=np.int32)]
@@ -45,6 +66,7 @@ def join_surfaces(surfaces: Sequence[Surface]) -> JoinedSurface:
         vertex_start=np.concatenate(starts).astype(np.int32),
         neighbours=np.concatenate([s.neighbours + o for s, o in zip(surfaces, offset)]),
         own_triangles=tuple(s.triangles for s in surfaces),
+        patches=join_patches(faces or [None], [len(s.triangles) for s in surfaces], offset[:-1]),
     )
 
 
@@ -52,14 +74,14 @@ def join_surfaces(surfaces: Sequence[Surface]) -> JoinedSurface:
 class CavityMesh:
     """A closed mesh round trapped air, oriented outward: dV/dx pushes the walls apart."""
 
-    triangles: Array  # (t, 3) int32
-    share: Array  # (t,) how much of the triangle counts: 1, or less in a mean of meshes
-    bridge: Array  # (t,) bool, joins the two copies of a boundary vertex (P 4.2)
+    triangles: Array  # (t, 3) int32, the flat ones
+    share: Array  # (t + c + q,) how much each counts: 1, or less in a mean of meshes
+    bridge: Array  # (t + c + q,) bool, joins the two copies of a boundary vertex (P 4.2)
     body: Array  # (v,) int32, the body each cavity vertex rides on
-    vertices: Array  # (v, 3) int32, the three global surface vertices that carry it
-    weights: Array  # (v, 3), barycentric, sum 1
-    support: Array  # (u,) int32, the global surface vertices that carry any of it, sorted
-    slot: Array  # (v, 3) int32, vertices = support[slot]
+    vertices: Array  # (v, k) int32, the global points that carry it: 3 vertices, or 8 of a face
+    weights: Array  # (v, k), sum 1: barycentric, or shape functions
+    support: Array  # (u,) int32, the global points that carry any of it, sorted
+    slot: Array  # (v, k) int32, vertices = support[slot]
     # What the next remeshing has to know.
     rings: Array  # (r, 2) int32, bodies that meet at its edge: first the one that bears the ring
     interior: Array  # int32, sorted, the bearers' vertices (global) strictly inside the seal line
@@ -67,6 +89,15 @@ class CavityMesh:
     seal_line: Array  # int32, sorted, where the pressure ends; empty when no graph closes it
     bridged: float = 0.0  # [m^2] of its bridging triangles when it was made
     halves: tuple[CavityMesh, ...] = ()  # the meshes of which this one is the mean
+    # (c, 6) int32, the curved ones: corners, middles of the edges 01, 12, 20 (-1: straight)
+    curved: Array = field(default_factory=lambda: np.zeros((0, 6), np.int32))
+    # (q, 8) int32, whole faces of hexahedra and wedges: corners, then the middles of the sides
+    quads: Array = field(default_factory=lambda: np.zeros((0, 8), np.int32))
+    # (k, 2) int32, vertices at the edge of a wall, and those of the other wall that they lie under;
+    # (k, 3) [m] from these to those when they were put there
+    under: Array = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    offset: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    bulge: float = 0.0  # [m^3] by which smooth rigid walls stand out of their facets, into the air
 
     @property
     def carriers(self) -> tuple[int, ...]:
@@ -76,29 +107,45 @@ class CavityMesh:
 
 def positions(mesh: CavityMesh, x: Array) -> Array:
     """Where the cavity vertices are now, (v, 3) [m], for surface positions x (N, 3)."""
-    return _positions(mesh.vertices, mesh.weights, x)
+    return positions_of(mesh.vertices, mesh.weights, x)
 
 
 def volume(mesh: CavityMesh, x: Array) -> float:
     """Volume of the trapped air [m^3]."""
-    return _volume(mesh.triangles, mesh.share, _positions(mesh.vertices, mesh.weights, x))
+    y = positions_of(mesh.vertices, mesh.weights, x)
+    whole = _volume(mesh.triangles, mesh.curved, mesh.quads, mesh.share, y, np.zeros_like(y))
+    return whole - mesh.bulge
 
 
 def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
-    """Volume [m^3] and its gradient (u, 3) [m^2] at the surface vertices `mesh.support`.
+    """Volume [m^3] and its gradient (u, 3) [m^2] at the points `mesh.support`.
 
-    The gradient is the row H_p of P eq 2, on surface vertices.
+    The gradient is the row H_p of P eq 2, on points of the surfaces.
     """
-    return _volume_and_gradient(
-        mesh.triangles, mesh.share, mesh.vertices, mesh.weights, mesh.slot, len(mesh.support), x
-    )
+    whole, gradient = _volume_and_gradient(
+        mesh.triangles, mesh.curved, mesh.quads, mesh.share, mesh.vertices, mesh.weights, mesh.slot,
+        len(mesh.support), x,
+    )  # fmt: skip
+    return whole - mesh.bulge, gradient
 
 
 def areas(mesh: CavityMesh, x: Array) -> tuple[float, float]:
-    """Area of the whole mesh and of its bridging triangles [m^2]."""
-    return _areas(
-        mesh.triangles, mesh.share, mesh.bridge, _positions(mesh.vertices, mesh.weights, x)
-    )
+    """Area of the whole mesh and of its bridging triangles [m^2], of a curved one |area vector|."""
+    y = positions_of(mesh.vertices, mesh.weights, x)
+    return _areas(mesh.triangles, mesh.curved, mesh.quads, mesh.share, mesh.bridge, y)
+
+
+def facets(mesh: CavityMesh) -> tuple[Array, Array]:
+    """Flat triangles (f, 3) through all vertices, and (f,) the number of the one each is of.
+
+    A whole face and pieces of the next one have different vertices on their common side:
+    `limpet.cavity.drawn` has triangles that share edges.
+    """
+    n, m = len(mesh.triangles), len(mesh.curved)
+    through, of = facets_of(mesh.curved)
+    number = [np.arange(n), n + of, n + m + np.repeat(np.arange(len(mesh.quads)), 6)]
+    parts = [mesh.triangles, through, facets_of_quads(mesh.quads)]
+    return np.concatenate(parts), np.concatenate(number)
 
 
 def needs_remesh(mesh: CavityMesh, x: Array, limit: float = 0.01) -> bool:
@@ -110,14 +157,31 @@ def needs_remesh(mesh: CavityMesh, x: Array, limit: float = 0.01) -> bool:
     return bridging - mesh.bridged > limit * whole
 
 
+def slip(mesh: CavityMesh, x: Array) -> float:
+    """How far [m] at most an edge has moved from the wall that it lay under."""
+    if len(mesh.under) == 0:
+        return 0.0
+    return float(np.abs(offsets_of(mesh, x) - mesh.offset).max())
+
+
+def offsets_of(mesh: CavityMesh, x: Array) -> Array:
+    """(k, 3) [m] from the vertices that lie under others to these."""
+    below, above = mesh.under.T
+    return positions_of(mesh.vertices[above], mesh.weights[above], x) - positions_of(
+        mesh.vertices[below], mesh.weights[below], x
+    )
+
+
 def centre(mesh: CavityMesh, x: Array) -> Array:
     """Area-weighted centre of the cavity's walls (3,) [m]: defined for a flat cavity, too."""
-    return _centre(mesh.triangles, mesh.share, _positions(mesh.vertices, mesh.weights, x))
+    y = positions_of(mesh.vertices, mesh.weights, x)
+    return _centre(mesh.triangles, mesh.curved, mesh.quads, mesh.share, y)
 
 
 def contains(mesh: CavityMesh, x: Array, point: Array) -> bool:
     """Whether a point lies inside the cavity: its winding number exceeds one half."""
-    return _winding(mesh.triangles, mesh.share, positions(mesh, x), point) > 0.5
+    triangles, of = facets(mesh)
+    return _winding(triangles, mesh.share[of], positions(mesh, x), point) > 0.5
 
 
 def common_air(old: Sequence[CavityMesh], new: Sequence[CavityMesh], n_vertices: int) -> Array:
@@ -141,26 +205,33 @@ def mean_mesh(meshes: Sequence[CavityMesh], share: Sequence[float]) -> CavityMes
     vertices = np.concatenate([m.vertices for m in meshes])
     weights = np.concatenate([m.weights for m in meshes])
     vertices, support, slot = with_support(vertices, weights)
+    curved = [np.where(m.curved < 0, m.curved, m.curved + o) for m, o in zip(meshes, shift)]
+    ends = [np.cumsum([len(m.triangles), len(m.curved)]) for m in meshes]
+    shares = zip(*(np.split(f * m.share, e) for m, f, e in zip(meshes, share, ends)))
+    bridges = zip(*(np.split(m.bridge, e) for m, e in zip(meshes, ends)))
     return CavityMesh(
         triangles=np.concatenate([m.triangles + np.int32(o) for m, o in zip(meshes, shift)]),
-        share=np.concatenate([f * m.share for m, f in zip(meshes, share)]),
-        bridge=np.concatenate([m.bridge for m in meshes]),
+        share=np.concatenate([a for kind in shares for a in kind]),
+        bridge=np.concatenate([a for kind in bridges for a in kind]),
         body=np.concatenate([m.body for m in meshes]), vertices=vertices, weights=weights,
         support=support, slot=slot, rings=meshes[0].rings,
         interior=np.unique(np.concatenate([m.interior for m in meshes])), core=meshes[0].core,
         seal_line=meshes[0].seal_line, bridged=sum(f * m.bridged for m, f in zip(meshes, share)),
-        halves=tuple(meshes),
+        halves=tuple(meshes), curved=np.concatenate(curved).astype(np.int32),
+        quads=np.concatenate([m.quads + np.int32(o) for m, o in zip(meshes, shift)]),
+        under=np.concatenate([m.under + np.int32(o) for m, o in zip(meshes, shift)]),
+        offset=np.concatenate([m.offset for m in meshes]),
     )  # fmt: skip
 
 
 @njit(cache=True)
 def with_support(vertices: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Vertices without idle entries, the sorted unique surface vertices and the slots there."""
+    """Vertices without idle entries, the sorted unique points and the slots there."""
     used = vertices.copy()
     number = np.zeros(vertices.max() + 1, dtype=np.int32)
     for v in range(len(vertices)):
         main = vertices[v, np.argmax(weights[v])]
-        for i in range(3):
+        for i in range(vertices.shape[1]):
             if weights[v, i] == 0.0:
                 used[v, i] = main
             number[used[v, i]] = 1
@@ -169,23 +240,39 @@ def with_support(vertices: Array, weights: Array) -> tuple[Array, Array, Array]:
         number[support[u]] = u
     slot = np.empty_like(used)
     for v in range(len(used)):
-        for i in range(3):
+        for i in range(used.shape[1]):
             slot[v, i] = number[used[v, i]]
     return used, support, slot
 
 
 @njit(cache=True)
-def _positions(vertices: Array, weights: Array, x: Array) -> Array:
-    y = np.empty((len(vertices), 3))
+def positions_of(vertices: Array, weights: Array, x: Array) -> Array:
+    """Where points (v, 3) are that others carry, vertices (v, k), with weights (v, k)."""
+    y = np.zeros((len(vertices), 3))
     for v in range(len(vertices)):
-        a, b, c = vertices[v]
-        for k in range(3):
-            y[v, k] = weights[v, 0] * x[a, k] + weights[v, 1] * x[b, k] + weights[v, 2] * x[c, k]
+        for i in range(vertices.shape[1]):
+            w, p = weights[v, i], vertices[v, i]
+            if w != 0.0:
+                for k in range(3):
+                    y[v, k] += w * x[p, k]
     return y
 
 
 @njit(cache=True)
-def _volume(triangles: Array, share: Array, y: Array) -> float:
+def _volume(
+    triangles: Array, curved: Array, quads: Array, share: Array, y: Array, g: Array
+) -> float:
+    """Adds the gradient of what is curved to g (v, 3)."""
+    t, c = len(triangles), len(curved)
+    volume = _flat_volume(triangles, share, y)
+    if c + len(quads) > 0:
+        volume += add_volume_gradient(curved, share[t:], y, g)
+        volume += add_quad_gradient(quads, share[t + c :], y, g)
+    return volume
+
+
+@njit(cache=True)
+def _flat_volume(triangles: Array, share: Array, y: Array) -> float:
     v = 0.0
     o0, o1, o2 = y[0]  # about a vertex of the mesh, so that no digits are lost far from the origin
     for t in range(len(triangles)):
@@ -200,10 +287,10 @@ def _volume(triangles: Array, share: Array, y: Array) -> float:
 
 @njit(cache=True)
 def _volume_and_gradient(
-    triangles: Array, share: Array, vertices: Array, weights: Array, slot: Array, n_support: int,
-    x: Array,
+    triangles: Array, curved: Array, quads: Array, share: Array, vertices: Array, weights: Array,
+    slot: Array, n_support: int, x: Array,
 ) -> tuple[float, Array]:  # fmt: skip
-    y = _positions(vertices, weights, x)
+    y = positions_of(vertices, weights, x)
     g = np.zeros_like(y)  # at a closed mesh's vertices: a third of the area vectors around
     for t in range(len(triangles)):
         a, b, c = triangles[t]
@@ -216,21 +303,31 @@ def _volume_and_gradient(
             g[k, 0] += nx
             g[k, 1] += ny
             g[k, 2] += nz
+    volume = _volume(triangles, curved, quads, share, y, g)
     gradient = np.zeros((n_support, 3))
     for v in range(len(vertices)):
-        for i in range(3):
-            u = slot[v, i]
-            for k in range(3):
-                gradient[u, k] += weights[v, i] * g[v, k]
-    return _volume(triangles, share, y), gradient
+        for i in range(vertices.shape[1]):
+            u, w = slot[v, i], weights[v, i]
+            if w != 0.0:
+                for k in range(3):
+                    gradient[u, k] += w * g[v, k]
+    return volume, gradient
 
 
 @njit(cache=True)
-def _areas(triangles: Array, share: Array, bridge: Array, y: Array) -> tuple[float, float]:
+def _areas(
+    triangles: Array, curved: Array, quads: Array, share: Array, bridge: Array, y: Array
+) -> tuple[float, float]:
     whole = 0.0
     bridging = 0.0
-    for t in range(len(triangles)):
-        area = share[t] * _area(y[triangles[t, 0]], y[triangles[t, 1]], y[triangles[t, 2]])
+    n, m = len(triangles), len(triangles) + len(curved)
+    for t in range(len(share)):
+        if t < n:
+            area = share[t] * _area(y[triangles[t, 0]], y[triangles[t, 1]], y[triangles[t, 2]])
+        elif t < m:
+            area = share[t] * curved_area(curved[t - n], y)
+        else:
+            area = share[t] * quad_area(quads[t - m], y)
         whole += area
         if bridge[t]:
             bridging += area
@@ -246,12 +343,20 @@ def _area(a: Array, b: Array, c: Array) -> float:
 
 
 @njit(cache=True)
-def _centre(triangles: Array, share: Array, y: Array) -> Array:
+def _centre(triangles: Array, curved: Array, quads: Array, share: Array, y: Array) -> Array:
     total = 0.0
     middle = np.zeros(3)
-    for t in range(len(triangles)):
-        a, b, c = triangles[t]
-        area = share[t] * _area(y[a], y[b], y[c])
+    n, m = len(triangles), len(triangles) + len(curved)
+    for t in range(len(share)):
+        if t < n:
+            a, b, c = triangles[t]
+            area = share[t] * _area(y[a], y[b], y[c])
+        elif t < m:
+            a, b, c = curved[t - n, 0], curved[t - n, 1], curved[t - n, 2]
+            area = share[t] * curved_area(curved[t - n], y)
+        else:  # of the middles of three sides
+            a, b, c = quads[t - m, 4], quads[t - m, 5], quads[t - m, 6]
+            area = share[t] * quad_area(quads[t - m], y)
         total += area
         for k in range(3):
             middle[k] += area * (y[a, k] + y[b, k] + y[c, k]) / 3.0

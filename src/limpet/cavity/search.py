@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
+from limpet.cavity.find.bulges import bulge_volume
 from limpet.cavity.find.classifier_search import detect_recesses
+from limpet.cavity.find.classify import VertexClasses, classify, outside_seeds
+from limpet.cavity.find.curved_mesh import landed_again
+from limpet.cavity.find.mesh_builder import nearest
 from limpet.cavity.find.trigger import changed_groups, contact_pattern, differ, groups
-from limpet.cavity.find.union_search import detect
+from limpet.cavity.find.union_search import NOT_MAPPED, detect
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.transfer import transfer_air
-from limpet.cavity.mesh import JoinedSurface, needs_remesh
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, needs_remesh, slip
 from limpet.cavity.seal.boundary import (
     SealBoundary,
     SealBoundaryModel,
@@ -23,14 +28,19 @@ from limpet.cavity.seal.boundary import (
 )
 from limpet.cavity.seal.drained import without_drained
 from limpet.cavity.seal.edge_seals import proximity_with_edge_seals
-from limpet.cavity.seal.leak_paths import bottlenecks
-from limpet.cavity.seal.proximity import TOUCHING, VertexProximity, vertex_proximity
+from limpet.cavity.seal.leak_paths import bottlenecks, vertex_areas, widest_crossing
+from limpet.cavity.seal.proximity import NOBODY, TOUCHING, VertexProximity, vertex_proximity
+from limpet.contact.collider import Shape
 from limpet.contact.contacts import Contacts
-from limpet.geometry.bvh import Tree
+from limpet.contact.gap_samples import edge_points, gaps_at
+from limpet.geometry.bvh import Tree, closest_points
 
 Array = np.ndarray
 
 POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
+SLIP = 5e-4  # of the root of its area that a lip may slide: 0.2 % of the area of a round cup
+SAMPLES = 3  # of the gap between the two ends of an edge
+FAR = 10.0  # sealing distances: that far these samples look
 BARE = 0.2  # of the remeshing threshold, where no ring but the union alone bounds a cavity
 
 
@@ -55,6 +65,7 @@ class CavitySearch:
     atmosphere: Atmosphere
     finder: Finder = Finder.UNION
     inner: Array | None = None  # (N,) bool, the vertices of named inner surfaces: the classifier's
+    shapes: Sequence[Shape] | None = None  # of each surface: its tree, and the patches over it
 
     def update(
         self, ledger: AirLedger, x: Array, contacts: Contacts, near: VertexProximity
@@ -74,6 +85,8 @@ class CavitySearch:
                 ledger, cavities=tuple(self._counted(c, near) for c in ledger.cavities)
             )
             pattern = self._pattern(near, ledger)
+        if self.surface.patches is not None:
+            ledger = replace(ledger, cavities=tuple(self._landed(c, x) for c in ledger.cavities))
         if remesh or alone.any():
             seen = (due | alone)[self.surface.body]
             ledger = replace(ledger, pattern=np.where(seen, pattern, ledger.pattern))
@@ -85,9 +98,64 @@ class CavitySearch:
             return proximity_with_edge_seals(contacts, self.surface, self.sealing_distance, x)
         return vertex_proximity(contacts, self.surface)
 
+    def classes(self, contacts: Contacts, x: Array) -> VertexClasses:
+        """The five classes of A III-B for every vertex, however cavities are found."""
+        near = proximity_with_edge_seals(contacts, self.surface, self.sealing_distance, x)
+        closed = near.gap < self.sealing_distance
+        graph = self.surface.vertex_start, self.surface.neighbours
+        area = vertex_areas(self.surface.triangles, x)
+        return classify(
+            *graph, closed, outside_seeds(*graph, self.surface.body, closed, area, self.inner)
+        )
+
+    def bottlenecks(
+        self, near: VertexProximity, meshes: Sequence[CavityMesh], x: Array
+    ) -> list[tuple[float, int]]:
+        """The seal gap [m] of each cavity and the vertex where it will open.
+
+        Where no vertex graph closes a ring, the gaps between the vertices decide.
+        """
+        found = bottlenecks(self.surface, near, self.sealing_distance, meshes)
+        if self.shapes is None:
+            return found
+        return [
+            path if len(mesh.rings) else self._bare_bottleneck(near, mesh, x)
+            for path, mesh in zip(found, meshes)
+        ]
+
+    def _bare_bottleneck(
+        self, near: VertexProximity, mesh: CavityMesh, x: Array
+    ) -> tuple[float, int]:
+        if self.shapes is None or len(mesh.interior) == 0:
+            return -np.inf, NOBODY
+        bodies = self.surface.body[mesh.interior]
+        body = max(np.unique(bodies).tolist(), key=lambda b: self.master[b])
+        others = [b for b in np.unique(mesh.body).tolist() if b != body]
+        offset, shape = self.surface.offset, self.shapes[body]
+        inside = np.zeros(offset[body + 1] - offset[body], dtype=bool)
+        inside[mesh.interior[bodies == body] - offset[body]] = True
+        ends = shape.edges.edges
+        edges = np.flatnonzero(inside[ends[:, 0]] != inside[ends[:, 1]])
+        points = edge_points(x[offset[body] : offset[body + 1]], shape, edges, SAMPLES)
+        gaps = [
+            gaps_at(
+                points.reshape(-1, 3), x[offset[b] : offset[b + 1]], self.shapes[b],
+                FAR * self.sealing_distance,
+            )
+            for b in others
+        ]  # fmt: skip
+        least = np.min(gaps, axis=0).reshape(len(edges), SAMPLES).min(axis=1)
+        width, v = widest_crossing(
+            self.surface.vertex_start, self.surface.neighbours, near.gap, self.sealing_distance,
+            inside, offset[body], ends[edges], least,
+        )  # fmt: skip
+        return float(width), int(v)
+
     def area(self, c: Cavity) -> float:
         """|sum of dV/dx| [m^2] over the bodies that carry the ring."""
-        carried = c.gradient[np.isin(self.surface.body[c.mesh.support], c.mesh.rings[:, 0])]
+        bears = np.zeros(len(self.master), dtype=bool)
+        bears[c.mesh.rings[:, 0]] = True
+        carried = c.gradient[bears[self.surface.body[c.mesh.support]]]
         return float(np.linalg.norm(carried.sum(axis=0)))
 
     def _empty(self, c: Cavity) -> bool:
@@ -95,6 +163,20 @@ class CavitySearch:
         if len(c.gradient) == 0:  # not measured yet: it was found just now
             return False
         return c.air * self.atmosphere.rt < TOUCHING * self.area(c) * self.atmosphere.pressure
+
+    def _landed(self, c: Cavity, x: Array) -> Cavity:
+        """The edges of walls follow a lip that slides."""
+        if len(c.gradient) == 0 or slip(c.mesh, x) < SLIP * np.sqrt(self.area(c)):
+            return c
+        land = partial(nearest, self.surface, partial(self._closest, x))
+        return replace(c, mesh=self._with_bulge(landed_again(c.mesh, self.surface, x, land), x))
+
+    def _closest(self, x: Array, body: int, points: Array) -> tuple[Array, Array]:
+        own = x[self.surface.offset[body] : self.surface.offset[body + 1]]
+        triangle, weights, _ = closest_points(
+            self.trees[body], own, self.surface.own_triangles[body], points, NOT_MAPPED
+        )
+        return triangle, weights
 
     def _pattern(self, near: VertexProximity, ledger: AirLedger) -> Array:
         known = [c.mesh for c in ledger.cavities]
@@ -144,6 +226,12 @@ class CavitySearch:
         due[stale] = True
         return due[group] & ~alone, alone
 
+    def _with_bulge(self, mesh: CavityMesh, x: Array) -> CavityMesh:
+        """A new mesh, with what smooth rigid walls take of its volume."""
+        if self.shapes is None:
+            return mesh
+        return replace(mesh, bulge=bulge_volume(mesh, self.surface, x, self.shapes))
+
     def _remesh(
         self, ledger: AirLedger, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
     ) -> AirLedger:
@@ -162,6 +250,10 @@ class CavitySearch:
                 found = detect_recesses(*given, self.inner)
             else:
                 found = detect(*given, POCKET)
+            pairs = zip(found.cavities, found.kept)
+            found = replace(
+                found, cavities=tuple(m if kept else self._with_bulge(m, x) for m, kept in pairs)
+            )
             others = [c for c in ledger.cavities if group[c.mesh.body[0]] != name]
             ledger = transfer_air(
                 ledger, mine, found.cavities, x, contacts, self.surface, self.sealing_distance,

@@ -169,11 +169,19 @@ def bench(
 
 
 @app.command(
-    epilog=_examples("limpet reproduce", "limpet reproduce fig4 --out runs/fig4"),
+    epilog=_examples(
+        "limpet reproduce",
+        "limpet reproduce fig4 --out runs/fig4",
+        'limpet reproduce outcomes --set scenes=bunny,toy --set steps="20 ms, 10 ms"',
+    ),
 )
 def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="ID", help="Study; lists all if omitted.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Set what a study lets you choose."),
     ] = None,
     as_json: Json = False,
     out: Annotated[
@@ -184,7 +192,7 @@ def reproduce(
     from limpet.studies.registry import STUDIES
 
     folder = out if out is not None else Path("runs") / "reproduce" / (name or "")
-    _study("reproduce", STUDIES, name, as_json, folder)
+    _study("reproduce", STUDIES, name, as_json, folder, parse_settings(settings or []))
 
 
 @app.command(
@@ -242,7 +250,9 @@ def render(
     time: Annotated[
         str | None, typer.Option(metavar="S", help="Time of the image; default: lowest pressure.")
     ] = None,
-    colour: Annotated[str, typer.Option(help="pressure, stress, displacement or gap.")] = "stress",
+    colour: Annotated[
+        str, typer.Option(help="pressure, stress, displacement, gap or class.")
+    ] = "stress",
     size: Annotated[str, typer.Option(metavar="WxH", help="Size in pixels.")] = "1280x800",
 ) -> None:
     """Draw an image or animation of a run with Chromium, or with matplotlib if there is none."""
@@ -337,8 +347,9 @@ def _run(scene: Scene, folder: Path, force: bool, plots: bool, frames: bool) -> 
 
 
 def _study(
-    kind: str, studies: Mapping[str, Study], name: str | None, as_json: bool, folder: Path | None
-) -> None:
+    kind: str, studies: Mapping[str, Study], name: str | None, as_json: bool, folder: Path | None,
+    settings: Mapping[str, object] | None = None,
+) -> None:  # fmt: skip
     from limpet.record.table import find_study
 
     if name is None:
@@ -346,7 +357,7 @@ def _study(
         return
     study = find_study(kind, studies, name)
     with progress_bar() as progress:
-        result = study.run(progress)
+        result = study.run(progress, settings, folder)
     written = result.save(folder) if folder is not None else []
     if as_json:
         print(json.dumps({"name": name, **result.as_dict()}, indent=2, allow_nan=False))

@@ -72,6 +72,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
 
     table = Table(show_header=False, box=None, pad_edge=False)
     suction = {
+        "push force": _push(summary),
         "peak pull force": shown(summary.peak_pull_force, "N", "none"),
         "release": _release(summary),
         "lowest pressure": shown(summary.min_pressure, "Pa", "no trapped air"),
@@ -96,6 +97,14 @@ def print_summary(summary: Summary, folder: Path) -> None:
     for name, value in lines.items():
         table.add_row(name, Text(value, overflow="fold"))
     console().print(table)
+
+
+def _push(summary: Summary) -> str:
+    """How hard the cups were pressed."""
+    from limpet.units import show
+
+    forces = [show(cup.push_force, "N") for cup in summary.cups.values()]
+    return ", ".join(dict.fromkeys(forces)) or "none"
 
 
 def _release(summary: Summary) -> str:

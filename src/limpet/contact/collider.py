@@ -9,6 +9,7 @@ import numpy as np
 
 from limpet.geometry.bvh import Tree, build_tree
 from limpet.geometry.distance import Adjacency, adjacency
+from limpet.geometry.smooth import Patches, patches
 from limpet.geometry.surface import Surface, triangle_normals
 
 Array = np.ndarray
@@ -35,6 +36,7 @@ class Shape(NamedTuple):
     adjacent: Adjacency
     edges: Edges
     flat: Array  # (n,) bool, vertices that never make a contact: see flat_vertices
+    patches: Patches  # the smooth surface over the triangles
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,14 @@ def flat_vertices(surface: Surface, x: Array) -> Array:
     return flat
 
 
-def collider(surface: Surface, x: Array, rigid: bool = False) -> Collider:
+def collider(
+    surface: Surface, x: Array, rigid: bool = False, *, crease: float = 0.0, deforms: bool = True
+) -> Collider:
     """Prepare a surface, with its tree built at positions x (n, 3) [m], usually those at rest.
 
-    rigid: leave out the vertices in the middle of flat faces, which stay flat.
+    rigid: leave out the vertices in the middle of flat faces, which stay flat. crease [rad]: of the
+    smooth surface over the triangles, which keeps its shape unless it `deforms`; by default the
+    surface is that of the triangles.
     """
     owner = surface.edge_triangles[:, 0]
     start = np.zeros(len(surface.triangles) + 1, dtype=np.int32)
@@ -78,4 +84,5 @@ def collider(surface: Surface, x: Array, rigid: bool = False) -> Collider:
     tree = build_tree(np.ascontiguousarray(x, dtype=np.float64), surface.triangles)
     flat = flat_vertices(surface, x) if rigid else np.zeros(surface.n_vertices, dtype=bool)
     flat |= np.diff(surface.vertex_start) == 0  # points that belong to no triangle
-    return Collider(surface, Shape(tree, adjacency(surface), edges, flat))
+    smooth = patches(surface, x, crease, not deforms)
+    return Collider(surface, Shape(tree, adjacency(surface), edges, flat, smooth))

@@ -35,6 +35,7 @@ class ContactSet(ConstraintSet):
     """Signorini contacts with Coulomb friction between all surfaces that may touch."""
 
     name, phase = "contacts", "collision"
+    collides = True
 
     def __init__(
         self,
@@ -45,10 +46,11 @@ class ContactSet(ConstraintSet):
         alarm: float,  # [m]
         friction: Array,  # (surfaces, surfaces)
         use_all: bool = False,  # solve for all contacts within the alarm distance from the start
+        restitution: Array | None = None,  # (surfaces, surfaces); None: there is none
     ) -> None:
         self.colliders, self.pairs, self._first = colliders, pairs, first
         self._movable, self._alarm, self._friction = movable, alarm, friction
-        self._use_all = use_all
+        self._use_all, self._restitution = use_all, restitution
         self._immobile = any(not (movable[a] or movable[b]) for a, b in pairs)
         self._near: Contacts | None = None  # within the alarm distance, at the positions now
         self._stale = False  # the trees do not stand at these positions
@@ -76,21 +78,43 @@ class ContactSet(ConstraintSet):
 
     def rows(self) -> RowBlock:
         c = self.contacts = self._known if self._active.all() else self._known.take(self._active)
-        k = len(c.gap)
         self._frames = contact_frames(c.normal)
+        return self._block(c, self._frames, c.gap / self._now.h)  # P eq 4 decides on gap/h + H v
+
+    def _block(self, c: Contacts, frames: Array, normal_bias: Array) -> RowBlock:
+        k = len(c.gap)
         jacobian = Rows(
             *contact_rows(
                 self._first[c.surface_a], c.vertices_a, c.weights_a,
-                self._first[c.surface_b], c.vertices_b, c.weights_b, self._frames,
+                self._first[c.surface_b], c.vertices_b, c.weights_b, frames,
             )
         )  # fmt: skip
         bias, data = np.zeros(3 * k), np.zeros((k, DATA))
-        bias[::3] = c.gap / self._now.h  # P eq 4 decides on gap/h + H v
+        bias[::3] = normal_bias
         data[:, 0] = self._friction[c.surface_a, c.surface_b]
         return RowBlock(
             jacobian, bias, np.zeros(3 * k), np.full(k, law.KIND, np.int32),
-            3 * np.arange(k + 1, dtype=np.int32), data, c.key, self._frames,
+            3 * np.arange(k + 1, dtype=np.int32), data, c.key, frames,
         )  # fmt: skip
+
+    def impacts(
+        self, multipliers: Array, v_before: Array, v_after: Array
+    ) -> tuple[Array, RowBlock]:
+        """Rows of the contacts that the step has closed, on the velocities at its end.
+
+        Newton's law of restitution: they part with a share of the speed with which they met. As
+        each had its gap to go, that is the speed at which they touched, not as the step began.
+        """
+        closed = multipliers[::3] > 0.0
+        c = self.contacts.take(closed)
+        bias = np.zeros(len(c.gap))
+        if self._restitution is not None:
+            speed = self._opening(c, v_before)
+            faster = (self._opening(c, v_after) - speed) / self._now.h  # [m/s^2]
+            met = speed * speed - 2.0 * faster * np.maximum(c.gap, 0.0)
+            share = self._restitution[c.surface_a, c.surface_b]
+            bias = np.where(speed < 0.0, -share * np.sqrt(np.maximum(met, 0.0)), 0.0)
+        return np.flatnonzero(np.repeat(closed, 3)), self._block(c, self._frames[closed], bias)
 
     def activate(self, v: Array) -> bool:
         violated = self.violated(self._known, self._active, v, self._now.h)
@@ -106,7 +130,7 @@ class ContactSet(ConstraintSet):
         after = self.filtered(self._ahead)
         moved = 2.0 * float(np.linalg.norm(x_after - now.x, axis=1).max())
         missed = moved > self._searched and self._missed(known, after)
-        crossed = self._crossed(known, after, now.x)
+        crossed = self._crossed(known, after, now.x, x_after)
         if not (missed or len(crossed.gap)):
             return False
         known = known.with_more(crossed)
@@ -122,6 +146,11 @@ class ContactSet(ConstraintSet):
         pressed = (multipliers[::3] > 0.0) & (self.contacts.kind == EDGE_EDGE)
         self._edges = self.contacts.take(pressed) if pressed.any() else NO_CONTACTS
         self._near = self._ahead
+
+    @property
+    def ahead(self) -> Contacts:
+        """All within the alarm distance at the end of the step, as it was last rechecked."""
+        return self._ahead
 
     def normal_forces(self) -> Array:
         """(k,) [N] of `contacts`."""
@@ -201,14 +230,14 @@ class ContactSet(ConstraintSet):
             return False
         return not after.take(deep & (after.kind != EDGE_EDGE)).among(known).all()
 
-    def _crossed(self, known: Contacts, after: Contacts, x: Array) -> Contacts:
+    def _crossed(self, known: Contacts, after: Contacts, x: Array, x_after: Array) -> Contacts:
         """Edges that came to cross within the step, as they meet after it, with their gap at x."""
         crossing = (after.kind == EDGE_EDGE) & (after.gap < -CROSSING)
         if not crossing.any():
             return NO_CONTACTS
         deep = after.take(crossing)
         new = deep.take(~deep.among(known))
-        return replace(new, gap=self._opening(new, x))
+        return replace(new, gap=new.gap - self._opening(new, x_after - x))
 
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
         """The pairs of edges among `last`, where they meet now."""

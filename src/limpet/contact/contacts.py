@@ -28,7 +28,8 @@ class Contacts:
     weights_a: Array  # (k, 3), barycentric, sum 1, zero where unused
     vertices_b: Array  # (k, 3) int32
     weights_b: Array  # (k, 3)
-    gap: Array  # (k,) [m], negative when penetrating: normal . (point_a - point_b)
+    gap: Array  # (k,) [m], negative when penetrating: normal . (point_a - point_b), less by what
+    # smooth surfaces stand out of their triangles
     normal: Array  # (k, 3) unit, from b to a
     kind: Array  # (k,) int8: VERTEX_FACE, FACE_VERTEX or EDGE_EDGE
     key: Array  # (k,) int64, the same in the next step

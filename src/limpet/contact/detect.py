@@ -103,11 +103,11 @@ def detect(
     parts = []
     within = [alarm] * len(pairs) if isinstance(alarm, float) else alarm
     for (a, b), far in zip(pairs, within):
-        if _apart(colliders[a].shape.tree, colliders[b].shape.tree, far):
+        one, two = colliders[a].shape, colliders[b].shape
+        bulge = one.patches.bulge + two.patches.bulge
+        if _apart(one.tree, two.tree, far + bulge):
             continue
-        rows = _contact_rows(
-            where[a], colliders[a].shape, where[b], colliders[b].shape, far, facing, rim
-        )
+        rows = _contact_rows(where[a], one, where[b], two, far, facing, rim)
         if len(rows[0]):
             parts.append(Contacts.of_rows(a, b, *rows, first))
     return Contacts.join(parts)

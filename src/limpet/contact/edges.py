@@ -2,6 +2,10 @@
 
 Only ridges count, and only where the line between them lies in the normal cones of both: there
 the distance of the two bodies has a minimum that no vertex sees.
+
+An edge between the facets of a smooth surface is no ridge of that surface: its gap is corrected by
+the bulge of the patches, and a chord of a soft lip that crosses it may be as curved as the surface
+is there.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from limpet.geometry.distance import (
     sub,
     unit,
 )
+from limpet.geometry.smooth import normal_curvature, patch
 
 Array = np.ndarray
 
@@ -133,6 +138,63 @@ def _crossing_normal(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y
 
 
 @njit(cache=True)
+def _smooth_edge(e: int, shape: Shape) -> bool:
+    """Whether edge e is one between the facets of a smooth surface."""
+    if shape.patches.bulge == 0.0:
+        return False
+    t, o, triangles = shape.edges.triangles[e, 0], shape.edges.opposite[e, 0], shape.adjacent
+    corners = triangles.triangles[t]
+    return shape.patches.smooth[t, 0 if corners[0] == o else (1 if corners[1] == o else 2)]
+
+
+@njit(cache=True)
+def _edge_bulge(e: int, s: float, n: Vec, x: Array, shape: Shape) -> float:
+    """How far the smooth surface stands out along n over the place s of its edge e [m]."""
+    t, triangles = shape.edges.triangles[e, 0], shape.adjacent.triangles
+    one, two = shape.edges.edges[e]
+    u, v, w = 0.0, 0.0, 0.0
+    for k in range(3):
+        share = 1.0 - s if triangles[t, k] == one else (s if triangles[t, k] == two else 0.0)
+        u, v, w = (share, v, w) if k == 0 else ((u, share, w) if k == 1 else (u, v, share))
+    normal, h = patch(t, u, v, w, x, triangles, shape.patches)
+    return h * dot(normal, n)
+
+
+@njit(cache=True)
+def _curved_chord(
+    e: int, s: float, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape
+) -> float:
+    """[m] by which the soft edge e recedes at s if it is as curved as the smooth surface at f.
+
+    At most as curved as its own surface is at rest.
+    """
+    along = sub(point(x, shape_x.edges.edges[e, 1]), point(x, shape_x.edges.edges[e, 0]))
+    bend = 0.0
+    for side in range(2):
+        t, triangles = shape_y.edges.triangles[f, side], shape_y.adjacent.triangles
+        bend += 0.5 * normal_curvature(t, along, y, triangles, shape_y.patches)
+    most = 4.0 * s * (1.0 - s) * shape_x.patches.relief
+    return min(most, max(0.0, 0.5 * s * (1.0 - s) * dot(along, along) * bend))
+
+
+@njit(cache=True)
+def _recess(
+    e: int, s: float, x: Array, shape_x: Shape, f: int, t: float, y: Array, shape_y: Shape, n: Vec
+) -> float:
+    """[m] to add to the gap of two edges, with the normal n from b to a, where one is smooth."""
+    smooth_x, smooth_y = _smooth_edge(e, shape_x), _smooth_edge(f, shape_y)
+    if not (smooth_x or smooth_y):
+        return 0.0
+    of_x = _edge_bulge(e, s, n, x, shape_x) if smooth_x else 0.0
+    of_y = -_edge_bulge(f, t, n, y, shape_y) if smooth_y else 0.0
+    if smooth_y and shape_x.patches.relief > 0.0:
+        of_x = max(of_x, _curved_chord(e, s, x, shape_x, f, y, shape_y))
+    if smooth_x and shape_y.patches.relief > 0.0:
+        of_y = max(of_y, _curved_chord(f, t, y, shape_y, e, x, shape_x))
+    return of_x + of_y
+
+
+@njit(cache=True)
 def _store(
     index: Array, value: Array, row: int, e: int, shape_x: Shape, s: float,
     f: int, shape_y: Shape, t: float, n: Vec, gap: float,
@@ -166,15 +228,16 @@ def kept_rows(
     let go. So they stay in contact as long as the line between them is in their normal cones.
     """
     index, value = np.empty((len(ends_x), 7), np.int32), np.empty((len(ends_x), 10))
-    found = 0
+    found, far = 0, alarm + shape_x.patches.bulge + shape_y.patches.bulge
     for c in range(len(ends_x)):
         e = _edge_between(ends_x[c, 0], ends_x[c, 1], shape_x)
         f = _edge_between(ends_y[c, 0], ends_y[c, 1], shape_y)
         (a0, a1), (b0, b1) = shape_x.edges.edges[e], shape_y.edges.edges[f]
-        near, s, t, r = _meet(point(x, a0), point(x, a1), point(y, b0), point(y, b1), alarm)
+        near, s, t, r = _meet(point(x, a0), point(x, a1), point(y, b0), point(y, b1), far)
         n = _crossing_normal(e, x, shape_x, f, y, shape_y)
         if near and dot(n, n) > 0.0:
-            _store(index, value, found, e, shape_x, s, f, shape_y, t, n, dot(n, r))
+            gap = dot(n, r) + _recess(e, s, x, shape_x, f, t, y, shape_y, n)
+            _store(index, value, found, e, shape_x, s, f, shape_y, t, n, gap)
             found += 1
     return index[:found], value[:found]
 
@@ -191,7 +254,8 @@ def edge_rows(
     adjacent_x, adjacent_y = shape_x.adjacent, shape_y.adjacent
     edges_x, start_x, owned_x = shape_x.edges.edges, shape_x.edges.owned_start, shape_x.edges.owned
     edges_y, start_y, owned_y = shape_y.edges.edges, shape_y.edges.owned_start, shape_y.edges.owned
-    near = triangle_pairs(tree_x, x, adjacent_x.triangles, tree_y, y, adjacent_y.triangles, alarm)
+    far = alarm + shape_x.patches.bulge + shape_y.patches.bulge
+    near = triangle_pairs(tree_x, x, adjacent_x.triangles, tree_y, y, adjacent_y.triangles, far)
     ridge_x, ridge_y = _ridges(x, shape_x, near[:, 0]), _ridges(y, shape_y, near[:, 1])
     found = 0
     for pair in range(len(near)):
@@ -205,13 +269,15 @@ def edge_rows(
                 if not ridge_y[f]:
                     continue
                 y0, y1 = point(y, edges_y[f, 0]), point(y, edges_y[f, 1])
-                meet, s, t, r = _meet(x0, x1, y0, y1, alarm)
+                meet, s, t, r = _meet(x0, x1, y0, y1, far)
                 if not meet:
                     continue
                 n = _crossing_normal(e, x, shape_x, f, y, shape_y)
                 if dot(n, n) == 0.0:
                     continue
-                gap = dot(n, r)
+                gap = dot(n, r) + _recess(e, s, x, shape_x, f, t, y, shape_y, n)
+                if far > alarm and abs(gap) > alarm:
+                    continue
                 # The outer edges of two thin sheets that touch look like overlap: ask for proof.
                 if gap < -SHALLOW * alarm:
                     p, q = add(x0, scale(s, sub(x1, x0))), add(y0, scale(t, sub(y1, y0)))

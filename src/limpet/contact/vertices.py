@@ -11,7 +11,7 @@ from numba import njit
 
 from limpet.contact.collider import Shape
 from limpet.contact.contacts import FACE_VERTEX, VERTEX_FACE, Corners, doubled, store
-from limpet.geometry.bvh import ANY_SIDE, DEPTH, Tree, box_distance2, nearest
+from limpet.geometry.bvh import ANY_SIDE, DEPTH, box_distance2, nearest
 from limpet.geometry.distance import (
     FACE,
     VERTEX,
@@ -25,9 +25,11 @@ from limpet.geometry.distance import (
     point,
     pseudo_normal,
     scale,
+    sub,
     unit,
     vertex_normal,
 )
+from limpet.geometry.smooth import Patches, normal_curvature, patch, smooth_normal
 
 Array = np.ndarray
 
@@ -103,22 +105,49 @@ def _held_normal(
 
 
 @njit(cache=True)
-def _vertex_on_surface(
-    i: int, x: Array, adjacent_x: Adjacency, y: Array, tree: Tree, adjacent_y: Adjacency,
-    alarm: float, facing: bool, rim: float, stack: Array,
-) -> tuple[int, float, float, float, int, Vec, float]:  # fmt: skip
-    """Where vertex i of one surface, at x, is held by the other, at y, that the tree is over.
+def on_patch(
+    t: int, u: float, v: float, w: float, feature: int, adjacent: Adjacency, on: Patches
+) -> bool:
+    """Whether the point (u, v, w) of triangle t is on a curved patch, and on no ridge."""
+    if not on.curved[t]:
+        return False
+    if feature == VERTEX:
+        return on.round[adjacent.triangles[t, 0 if u > 0.0 else (1 if v > 0.0 else 2)]]
+    return feature == FACE or on.smooth[t, 0 if u == 0.0 else (1 if v == 0.0 else 2)]
 
-    Returns triangle (-1 for nowhere), weights, feature, outward normal of the other, gap.
+
+@njit(cache=True)
+def _vertex_on_surface(
+    i: int, x: Array, adjacent_x: Adjacency, y: Array, shape_y: Shape, alarm: float, facing: bool,
+    rim: float, stack: Array,
+) -> tuple[int, float, float, float, int, Vec, float]:  # fmt: skip
+    """Where vertex i of one surface, at x, is held by the other, at y.
+
+    Returns triangle (-1 for nowhere), weights, feature, outward normal of the other, gap. Over a
+    curved patch normal and gap are those of the patch, not those of the triangle.
     """
     nowhere = (-1, 0.0, 0.0, 0.0, FACE, (0.0, 0.0, 0.0), 0.0)
+    tree, adjacent_y, on = shape_y.tree, shape_y.adjacent, shape_y.patches
     p, triangles, blend = point(x, i), adjacent_y.triangles, max(BLEND * alarm, rim)
-    t, u, v, w, feature, d = nearest(tree, y, triangles, p, alarm, ANY_SIDE, stack)
+    far = alarm + on.bulge
+    t, u, v, w, feature, d = nearest(tree, y, triangles, p, far, ANY_SIDE, stack)
     if t < 0:
         return nowhere
     outward = vertex_normal(i, x, adjacent_x)
     a, b, c = point(y, triangles[t, 0]), point(y, triangles[t, 1]), point(y, triangles[t, 2])
     r = offset(p, a, b, c, u, v, w)
+    if on_patch(t, u, v, w, feature, adjacent_y, on):
+        n, h = patch(t, u, v, w, y, triangles, on)
+        gap = dot(n, r) - h
+        if abs(gap) > alarm:
+            return nowhere
+        if _looks(i, outward, n, x, adjacent_x):
+            return t, u, v, w, feature, n, gap
+        if gap > blend:
+            return nowhere if facing else (t, u, v, w, feature, n, gap)
+        return _through_side(i, x, adjacent_x, y, shape_y, outward, alarm, blend, stack)
+    if d > alarm:
+        return nowhere
     if feature == FACE:
         n = face_normal(t, y, triangles)
         side = 1.0 if dot(r, n) >= 0.0 else -1.0
@@ -134,17 +163,57 @@ def _vertex_on_surface(
     # Within one step it may yet turn over and arrive: then it counts, too, if asked for.
     if side * d > blend:
         return nowhere if facing else (t, u, v, w, feature, n, dot(n, r))
-    t, u, v, w, feature, d = nearest(tree, y, triangles, p, alarm, outward, stack)
+    return _through_side(i, x, adjacent_x, y, shape_y, outward, alarm, blend, stack)
+
+
+@njit(cache=True)
+def _through_side(
+    i: int, x: Array, adjacent_x: Adjacency, y: Array, shape_y: Shape, outward: Vec, alarm: float,
+    blend: float, stack: Array,
+) -> tuple[int, float, float, float, int, Vec, float]:  # fmt: skip
+    """As _vertex_on_surface, for the nearest face that vertex i looks at from inside."""
+    nowhere = (-1, 0.0, 0.0, 0.0, FACE, (0.0, 0.0, 0.0), 0.0)
+    p, triangles, on = point(x, i), shape_y.adjacent.triangles, shape_y.patches
+    far = alarm + on.bulge
+    t, u, v, w, feature, d = nearest(shape_y.tree, y, triangles, p, far, outward, stack)
     if t < 0:
         return nowhere
     a, b, c = point(y, triangles[t, 0]), point(y, triangles[t, 1]), point(y, triangles[t, 2])
     r = offset(p, a, b, c, u, v, w)
-    n = face_normal(t, y, triangles)
-    gap = dot(n, r)
-    straight = d <= blend or -gap >= LOOKS * d
-    if gap > blend or not straight or not _looks(i, outward, n, x, adjacent_x):
+    n, h = face_normal(t, y, triangles), 0.0
+    if on_patch(t, u, v, w, feature, shape_y.adjacent, on):
+        n, h = patch(t, u, v, w, y, triangles, on)
+    elif d > alarm:
         return nowhere
-    return t, u, v, w, feature, n, gap
+    gap = dot(n, r) - h
+    straight = d <= blend + abs(h) or -gap >= LOOKS * d
+    if abs(gap) > alarm or gap > blend or not straight:
+        return nowhere
+    return (t, u, v, w, feature, n, gap) if _looks(i, outward, n, x, adjacent_x) else nowhere
+
+
+@njit(cache=True)
+def _curved_face(
+    i: int, x: Array, shape_x: Shape, t: int, weights: Vec, y: Array, shape_y: Shape
+) -> float:
+    """[m] by which the soft triangle t recedes there if it is as curved as the surface at vertex i.
+
+    At most as much as it does at rest.
+    """
+    start, around = shape_x.adjacent.vertex_start, shape_x.adjacent.vertex_triangles
+    corners, total, most = shape_y.adjacent.triangles[t], 0.0, 0.0
+    for p in range(3):
+        q = (p + 1) % 3
+        share = weights[p] * weights[q]
+        if share > 0.0:
+            along, bend = sub(point(y, corners[q]), point(y, corners[p])), 0.0
+            for k in range(start[i], start[i + 1]):
+                bend += normal_curvature(
+                    around[k], along, x, shape_x.adjacent.triangles, shape_x.patches
+                )
+            total += 0.5 * share * dot(along, along) * bend / (start[i + 1] - start[i])
+            most += 4.0 * share * shape_y.patches.relief
+    return min(most, max(0.0, total))
 
 
 @njit(cache=True)
@@ -162,18 +231,21 @@ def vertex_rows(
     index = np.empty((32, 7), np.int32)
     value = np.empty((32, 10))
     stack = np.empty(DEPTH, np.int32)
-    tree, adjacent_x, adjacent_y = shape_y.tree, shape_x.adjacent, shape_y.adjacent
-    lower, upper, triangles = tree.lower, tree.upper, adjacent_y.triangles
+    adjacent_x, triangles = shape_x.adjacent, shape_y.adjacent.triangles
+    lower, upper, far = shape_y.tree.lower, shape_y.tree.upper, alarm + shape_y.patches.bulge
     one = (1.0, 0.0, 0.0)
     found = 0
     for i in range(len(x)):
-        if shape_x.flat[i] or box_distance2(lower, upper, 0, point(x, i)) > alarm * alarm:
+        if shape_x.flat[i] or box_distance2(lower, upper, 0, point(x, i)) > far * far:
             continue
         t, u, v, w, feature, n, gap = _vertex_on_surface(
-            i, x, adjacent_x, y, tree, adjacent_y, alarm, facing, rim, stack
+            i, x, adjacent_x, y, shape_y, alarm, facing, rim, stack
         )
         if t < 0 or (kind == FACE_VERTEX and feature == VERTEX):
             continue
+        if shape_x.patches.round[i] and shape_y.patches.relief > 0.0:
+            gap += _curved_face(i, x, shape_x, t, (u, v, w), y, shape_y)
+            n = scale(-1.0, smooth_normal(i, x, shape_x.adjacent, shape_x.patches))
         if found == len(index):
             index, value = doubled(index), doubled(value)
         at, weights = _corners(t, u, v, w, triangles)

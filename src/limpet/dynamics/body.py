@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from limpet.dynamics.motion import Motion
+from limpet.geometry.face_patches import FacePatches
 from limpet.geometry.surface import Surface
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
@@ -59,10 +60,13 @@ class Body(ABC):
     name: str
     mass: float  # [kg]
     mass_damping: float = 0.0  # [1/s] drag on its momentum
+    # Velocities u of a step: x+ = x + h u and v+ = v + (u - v)/theta. Backward Euler: 1, u = v+.
+    theta: float = 1.0
     movable: bool  # impulses change its velocity
     deformable: bool  # its surfaces change their shape
     # iterations, at most, of a coupling with what a body solves itself, in `relinearise`
     staggered: int = 0
+    settled: float = COUPLED  # [m/s] a change in `relinearise` that needs no other iteration
     converged: bool = True  # what it solves itself
     surfaces: Mapping[str, Surface]  # collision surfaces by name; their vertices are the points
     n_points: int
@@ -90,6 +94,10 @@ class Body(ABC):
         applied (n_points, 3) [N]: forces of the user on the points.
         """
 
+    def predicted(self, h: float) -> Array:
+        """(n_points, 3) [m] where the sets linearise first; after `compute_free_velocity`."""
+        return self.positions()
+
     @abstractmethod
     def compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         """H A^-1 H^T of rows over its points (P eq 7, 10): parts B S B^T with their row numbers."""
@@ -108,6 +116,14 @@ class Body(ABC):
         """
         return 0.0
 
+    def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        """H M^-1 H^T of rows over its points, as `compliance`: what impulses do to v+ alone."""
+        raise NotImplementedError
+
+    def apply_impact(self, impulse: Array) -> None:
+        """Change v+ by M^-1 J^T impulse (n_points, 3) [N s]; where the step ends stays."""
+        raise NotImplementedError
+
     @abstractmethod
     def points_after(self, h: float) -> tuple[Array, Array]:
         """Positions and velocities (n_points, 3) to which `advance` would lead; commits nothing."""
@@ -123,6 +139,9 @@ class Body(ABC):
     def elastic_energy(self) -> float:
         """[J], zero at rest."""
         return 0.0
+
+    # Curved element faces under the triangles of its surface, over its points; None: it is flat
+    curved_faces: FacePatches | None = None
 
     # What observers ask of a body with one surface
 
@@ -239,5 +258,6 @@ def momentum_residual(
     body: Body, before: Array, after: Array, wrench: Array, h: float, gravity: Array, force: Array
 ) -> float:
     """[N] of one body: (after - before)/h + drag - weight - forces - wrench, at worst."""
-    inertia = (after - before) / h + body.mass_damping * after
+    during = before + body.theta * (after - before)
+    inertia = (after - before) / h + body.mass_damping * during
     return float(np.abs(inertia - body.mass * gravity - force.sum(axis=0) - wrench[:3]).max())

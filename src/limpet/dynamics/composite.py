@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from limpet.dynamics.body import Body, BodyReport, OwnSolve
+from limpet.linalg.reduced_compliance import ReducedCompliance
+from limpet.linalg.rows import Rows
 
 Array = np.ndarray
 
@@ -38,6 +40,25 @@ class CompositeBody(Body):
 
     def velocities(self) -> Array:
         return np.concatenate([m.velocities() for m in self._members])
+
+    def predicted(self, h: float) -> Array:
+        return np.concatenate([m.predicted(h) for m in self._members])
+
+    def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        parts, first = [], 0
+        for member in self._members:
+            local = np.full(self.n_points, -1, np.int32)
+            local[first : first + member.n_points] = np.arange(member.n_points)
+            first += member.n_points
+            index, own = rows.select(local)
+            if len(index) and member.movable:
+                parts += [(index[at], part) for at, part in member.impact_compliance(own)]
+        return parts
+
+    def apply_impact(self, impulse: Array) -> None:
+        ends = np.cumsum([m.n_points for m in self._members])[:-1]
+        for member, own in zip(self._members, np.split(impulse, ends)):
+            member.apply_impact(own)
 
     def points_after(self, h: float) -> tuple[Array, Array]:
         x, v = zip(*(m.points_after(h) for m in self._members))

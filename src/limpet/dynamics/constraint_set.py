@@ -78,6 +78,7 @@ class ConstraintSet(ABC):
 
     name: str  # in reports, states and warm starts
     phase: str  # of the step, that its update and recheck are timed as
+    collides: bool = False  # it has `impacts`
 
     @abstractmethod
     def update(self, now: StepContext) -> None:
@@ -91,9 +92,28 @@ class ConstraintSet(ABC):
         """Whether inactive rows have joined, since velocities v (N, 3) violate them."""
         return False
 
+    def relinearise(self, x_after: Array) -> None:
+        """Give the next rows as they are where the step now ends, x_after (N, 3) [m]."""
+        return None
+
     def recheck(self, x_after: Array, v_after: Array) -> bool:
         """Whether rows have joined that nobody knew of at x, since x_after violates them."""
         return False
+
+    @property
+    def retries(self) -> int:
+        """How often, at most, `recheck` asks for another solve of its own accord."""
+        return 0
+
+    def impacts(
+        self, multipliers: Array, v_before: Array, v_after: Array
+    ) -> tuple[Array, RowBlock]:
+        """Rows on the velocities at the end of the step, of what has met within it, and which of
+        the rows last given they are.
+
+        v (N, 3): at both ends of the step, without the `multipliers` of the set.
+        """
+        return np.zeros(0, int), RowBlock.none()
 
     @abstractmethod
     def accept(self, multipliers: Array, rates: Array) -> None:

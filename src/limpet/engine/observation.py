@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from limpet.cavity.drawn import drawn_triangles
 from limpet.cavity.gas.ledger import Cavity
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.mesh import positions as cavity_positions
@@ -96,7 +97,9 @@ def section_frame(simulation: Simulation, label: str) -> SectionFrame:
     """What a section through the scene is drawn from: surfaces, contact forces, cavities."""
     model, now = simulation.model, simulation.snapshot()
     points, forces = now.other_forces
-    air = [(cavity_positions(c.mesh, now.positions), c.mesh.triangles, c) for c in now.cavities]
+    air = [
+        (cavity_positions(c.mesh, now.positions), drawn_triangles(c.mesh), c) for c in now.cavities
+    ]
     largest = max(air, key=lambda one: one[2].volume, default=None)
     none = NO_VECTORS, NO_VECTORS.astype(np.int32)
     members = model.members

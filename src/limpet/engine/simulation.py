@@ -87,8 +87,11 @@ class Simulation:
             applied = now.control.applied[own]
             free.append(body.compute_free_velocity(now.h, self.world.gravity, now.time, applied))
         clock.lap("free")
+        ahead = model.points.gather([body.predicted(now.h) for body in model.bodies])
         for constraints in model.sets:  # contacts (3.1), cavities (4, eq 15), joints
             constraints.update(now)
+            if model.solver.relinearises:
+                constraints.relinearise(ahead)
             clock.lap(constraints.phase)
         v = model.points.gather(free)
         solution = model.solver.solve(model.bodies, model.sets, now, v, self.memory)  # eq 3 to 14

@@ -19,7 +19,7 @@ import numpy as np
 from limpet.cavity.gas.atmosphere import Gas
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import Seal
-from limpet.cavity.gas.network import HoseState, PortFlow
+from limpet.cavity.gas.network import CavityFlow, HoseState
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh
 from limpet.contact.contacts import Contacts
@@ -34,7 +34,7 @@ RECORDS = {
     record.__name__: record
     for record in (
         State, Control, SolverMemory, WarmStart, Contacts, AirLedger, Cavity, CavityMesh, Gas, Seal,
-        HoseState, PortFlow, Flow,
+        HoseState, CavityFlow, Flow,
     )
 }  # fmt: skip
 

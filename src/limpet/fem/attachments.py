@@ -49,6 +49,7 @@ class AttachedBodies(CompositeBody):
     """Carriers, and the soft bodies attached to them."""
 
     deformable = movable = True
+    settled = 0.0
 
     def __init__(
         self,
@@ -78,6 +79,8 @@ class AttachedBodies(CompositeBody):
             self._soft[i].columns = np.concatenate([np.zeros(0, int), *columns])
             for a in own:
                 body.attach(carriers[a.carrier], a.nodes, a.on_carrier)
+        self.theta = min(m.theta for m in members if m.movable)  # one for all that move
+        self.staggered = max(soft.body.staggered for soft in self._soft.values())
         self._free = self._condensed_load = np.zeros(self._size)
         self._mass: Array = np.zeros((0, 0))
         self._mobility: Array = np.zeros((0, 0))
@@ -92,19 +95,25 @@ class AttachedBodies(CompositeBody):
         """Of every member alone, carriers first; then of all together."""
         for i in sorted(range(len(self._members)), key=lambda i: i in self._soft):
             self._members[i].compute_free_velocity(h, gravity, time)
+        self._free = self.condensed_velocity()
+        self._condense()
+        self._move(self._mobility @ self._condensed_load)
+        if applied is not None and applied.any():
+            return self.apply_impulse(h * applied)
+        return self.velocities()
+
+    def _condense(self) -> None:
+        """The carriers' mass, and what the soft bodies do to them without constraints."""
         mass, self._condensed_load = np.zeros((self._size, self._size)), np.zeros(self._size)
         for i, columns in self._columns.items():
             mass[columns, columns] = self._carriers[i].mass_matrix()
         for soft in self._soft.values():
             own = soft.columns
+            soft.body.take_free()
             mass[own[:, None], own] += soft.body.condensed_mass
             self._condensed_load[own] += soft.body.condensed_load()
         self._mobility = np.linalg.inv(mass) if self._size else mass
-        self._mass, self._free = mass, self.condensed_velocity()
-        self._move(self._mobility @ self._condensed_load)
-        if applied is not None and applied.any():
-            return self.apply_impulse(h * applied)
-        return self.velocities()
+        self._mass = mass
 
     @property
     def n_condensed(self) -> int:
@@ -166,6 +175,27 @@ class AttachedBodies(CompositeBody):
                 self._members[i].apply_impulse(out[self._part(i)])
         self._internal = out - impulse
         return self.velocities()
+
+    def relinearise(self, impulse: Array) -> float:
+        """Newton's method on the whole step, for all soft bodies with their carriers."""
+        load, found = np.zeros(self._size), []
+        for soft in self._soft.values():
+            if soft.body.staggered and (defect := soft.body.defect()) is not None:
+                found.append((soft, soft.body.tangent.solve(defect)))
+                load[soft.columns] += soft.body.modal_load(defect)
+        moved = self._mobility @ load
+        changes = [own + soft.body.carried(moved[soft.columns]) for soft, own in found]
+        worth = [soft.body.worth(c) for (soft, _), c in zip(found, changes)]
+        if not any(worth):
+            return 0.0
+        for soft, _ in found:
+            soft.body.correct()
+        self._condense()
+        return max(float(np.abs(change).max()) for change in changes)
+
+    @property
+    def converged(self) -> bool:  # type: ignore[override]
+        return all(soft.body.converged for soft in self._soft.values())
 
     def _move(self, change: Array) -> None:
         """Change the carriers' free velocities; the soft bodies follow."""

@@ -101,7 +101,8 @@ class Discretisation:
         self.new = new  # new[node of the shape]
         self.rest = np.ascontiguousarray(points[self.order])
         self.blocks = [
-            cell_block(elements[kind], self.rest, new[cells]) for kind, cells in shape.cells.items()
+            cell_block(elements[kind], self.rest, new[cells], _stiffness(name, shape, kind, mixed))
+            for kind, cells in shape.cells.items()
         ]
 
         unknowns = [number[c] for c in joint]
@@ -133,6 +134,7 @@ class Discretisation:
         column = np.repeat(np.arange(total, dtype=np.int32), np.diff(self.pattern.start))
         held = np.flatnonzero(self.pattern.rows >= self.free_unknowns)
         self.driven_blocks = (held, self.pattern.rows[held], column[held])
+        self.all_blocks = (np.arange(len(column)), self.pattern.rows, column)
         self._values = np.empty((len(self.pattern.rows), 3, 3))
         self.volume = sum(b.volume for b in self.blocks)
         self._set_mass(mass / self.volume)
@@ -254,6 +256,25 @@ def _check(name: str, shape: SoftShape) -> Array:
     if not used.all():
         raise MeshError(f"mesh of '{name}' has {int((~used).sum())} nodes in no cell: remove them")
     return points
+
+
+def _stiffness(name: str, shape: SoftShape, kind: str, mixed: bool) -> Array | None:
+    """(m,) of the cells of a kind, relative to the material."""
+    given = shape.stiffness.get(kind)
+    if given is None:
+        return None
+    factor = np.asarray(given, float)
+    if factor.shape != (len(shape.cells[kind]),) or not np.all(factor > 0.0):
+        raise MeshError(
+            f"mesh of '{name}': stiffness of its cells '{kind}': expected {len(shape.cells[kind])} "
+            "numbers above 0, one for each"
+        )
+    if mixed:
+        raise LimpetError(
+            f"element of '{name}': a pressure that cells share cannot change with their stiffness; "
+            "use element tet10, hex8, hex20 or hex20p"
+        )
+    return factor
 
 
 def _late(shape: SoftShape) -> Array:

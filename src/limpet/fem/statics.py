@@ -61,7 +61,7 @@ def static_equilibrium(
     pace = CAREFUL if body.fem.material.law == "neo-hookean" else HASTY
     with ThreadpoolController().limit(limits=1, user_api="blas"):  # more slow small matrices down
         outcome = _approach(body, np.asarray(gravity, float), pace, tolerance, most, time)
-    body.v = np.zeros_like(body.v)
+    body.stop()
     return outcome
 
 
@@ -72,7 +72,7 @@ def _approach(
     h, before, least = pace.first, np.inf, np.inf
     mixing = _Mixing(body.x.size)
     for step in range(most + 1):
-        body.v = np.zeros_like(body.v)
+        body.stop()
         residual = _out_of_balance(body, gravity, h, time)
         if residual <= tolerance or step == most or not np.isfinite(residual):
             break

@@ -46,11 +46,14 @@ class Tangent:
     """A at x (n, 3), p and h, factorised."""
 
     def __init__(
-        self, fem: Discretisation, x: Array, p: Array, h: float, old: Tangent | None
-    ) -> None:
+        self, fem: Discretisation, x: Array, p: Array, h: float, old: Tangent | None,
+        theta: float = 1.0,
+    ) -> None:  # fmt: skip
         """`old` is no longer needed: its arrays are written over. Raises NotPositiveError."""
         self._fem, self.x, self.p, self.h = fem, x.copy(), p.copy(), h
-        self.values, self.loads = fem.assemble(x, p, h)
+        self.values, self.loads = fem.assemble(x, p, theta * h)
+        if theta != 1.0:
+            self.values /= theta
         self.factor: chol.Factor = chol.factorise(
             fem.symbolic, self.values, old.factor if old else None
         )

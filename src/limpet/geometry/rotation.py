@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 
@@ -218,3 +220,13 @@ def rotation_vector(r: Array) -> Array:
     q /= np.sqrt((q * q).sum()) * (1.0 if q[0] >= 0.0 else -1.0)
     size = np.sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return q[1:] * (2.0 if size < 1e-12 else 2.0 * np.arctan2(size, q[0]) / size)
+
+
+def rotation_between(one: Sequence[float] | Array, other: Sequence[float] | Array) -> Array:
+    """(3, 3) the smallest rotation that brings the direction (3,) of `one` to that of `other`."""
+    a, b = (np.asarray(v, float) / np.linalg.norm(v) for v in (one, other))
+    axis = np.cross(a, b)
+    size = float(np.linalg.norm(axis))
+    if size < 1e-9:  # along the same line: half a turn about any axis across it, or none
+        axis = np.cross(a, np.eye(3)[int(np.argmin(np.abs(a)))])
+    return rotation_matrix(axis, float(np.arctan2(size, a @ b)))

@@ -8,6 +8,12 @@ import numpy as np
 
 from limpet.errors import LimpetError, MeshError, suggest
 from limpet.geometry.cells import CELLS
+from limpet.geometry.face_patches import (
+    QUAD_NODES,
+    TRIANGLE_NODES,
+    FacePatches,
+    collect_patches,
+)
 
 Array = np.ndarray
 
@@ -20,6 +26,7 @@ class Binding:
     start: Array  # (n + 1,) int32: vertex i owns entries start[i]:start[i+1]
     nodes: Array  # (k,) int32 nodes of the volume mesh
     weights: Array  # (k,), those of each vertex sum to 1
+    patches: FacePatches | None = None  # curved element faces under its triangles, where known
 
     @property
     def n_vertices(self) -> int:
@@ -45,6 +52,8 @@ class SoftShape:
     visual: Binding  # the surface for display
     regions: dict[str, Array] = field(default_factory=dict)  # name -> node indices
     element: str | None = None  # intended element; None: chosen by the material
+    # cell kind -> (m,) Young's modulus of each cell over that of the material; 1 if not given
+    stiffness: dict[str, Array] = field(default_factory=dict)
 
     def region(self, name: str) -> Array:
         """Indices (k,) of the nodes of a named region."""
@@ -128,6 +137,48 @@ def outer_faces(name: str, cells: dict[str, Array]) -> list[Array]:
         single = count[twin.ravel()[before : before + len(own)]] == 1
         out.append(own[single])
     return out
+
+
+def face_patches(cells: dict[str, Array], surface: Binding) -> FacePatches | None:
+    """The curved element faces under the triangles of a surface; None if there are none.
+
+    Without better knowledge a triangle has one where all its vertices lie on the same face.
+    """
+    if surface.patches is not None:
+        return surface.patches
+    faces: list[Array] = []
+    control: list[bool] = []
+    for name in cells:
+        for block in outer_faces(name, cells):
+            if block.shape[1] in (6, 8):
+                faces += list(block)
+                control += [CELLS[name].control] * len(block)
+    of_node: dict[int, set[int]] = {}
+    for f, nodes in enumerate(faces):
+        for node in nodes.tolist():
+            of_node.setdefault(node, set()).add(f)
+    carriers = np.split(surface.nodes, surface.start[1:-1])
+    shares = np.split(surface.weights, surface.start[1:-1])
+    none: set[int] = set()
+    on = [set.intersection(*(of_node.get(n, none) for n in c.tolist())) for c in carriers]
+    patches: list[list[tuple[int, Array]]] = []
+    used: dict[int, int] = {}
+    for triangle in surface.triangles.tolist():
+        common = set.intersection(*(on[v] for v in triangle))
+        patches.append([])
+        if common:
+            f = min(common)
+            reference = QUAD_NODES if len(faces[f]) == 8 else TRIANGLE_NODES
+            place = {n: reference[i] for i, n in enumerate(faces[f].tolist())}
+            # shape functions reproduce the coordinates themselves
+            corners = [
+                sum(w * place[n] for n, w in zip(carriers[v].tolist(), shares[v].tolist()))
+                for v in triangle
+            ]
+            patches[-1].append((used.setdefault(f, len(used)), np.array(corners)))
+    if not used:
+        return None
+    return collect_patches([faces[f] for f in used], [control[f] for f in used], patches)
 
 
 # Triangles of a face, by its number of nodes.

@@ -6,7 +6,7 @@ compliance of these points, B the action of each row on them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -25,6 +25,9 @@ class ReducedCompliance:
 
     def __len__(self) -> int:
         return len(self.start) - 1
+
+    def times(self, factor: float) -> ReducedCompliance:
+        return self if factor == 1.0 else replace(self, s=factor * self.s)
 
     def dense(self) -> Array:
         """(r, r)"""

@@ -21,6 +21,7 @@ from limpet.geometry.cells import (
 )
 from limpet.geometry.shape import Array, Binding
 from limpet.meshing.grids import HEXAHEDRON_TETS
+from limpet.meshing.ring_patches import RingPatches
 from limpet.meshing.strips import strip
 
 LINEAR = ("tet4", "hex8")
@@ -36,11 +37,22 @@ class Wall(Protocol):
     def wall(self, r: Array | float, across: float) -> tuple[Array, Array]: ...
 
 
-class RevolvedGrid:
-    """Nodes by (station, angle, layer) in steps of 1/order, created on first use."""
+def even(r: float, angle: float) -> float:
+    return 1.0
 
-    def __init__(self, profile: Wall, sectors: int, kind: str, station: Array) -> None:
+
+class RevolvedGrid:
+    """Nodes by (station, angle, layer) in steps of 1/order, created on first use.
+
+    `thickness` of the wall by radius [m] and angle [rad], of that of the profile.
+    """
+
+    def __init__(
+        self, profile: Wall, sectors: int, kind: str, station: Array,
+        thickness: Callable[[float, float], float] = even,
+    ) -> None:  # fmt: skip
         self.profile, self.sectors, self.kind, self.station = profile, sectors, kind, station
+        self.thickness = thickness
         self.order = 1 if kind in LINEAR else 2
         self.ids: dict[tuple[int, int, int], int] = {}
         self.points: list[Array] = []
@@ -48,11 +60,11 @@ class RevolvedGrid:
 
     def position(self, i: int, j: int, k: int) -> Array:
         p, order = self.profile, self.order
-        across = min(k / order, 1.0)
+        angle = 2.0 * np.pi * j / (order * self.sectors)
+        across = min(k / order, 1.0) * self.thickness(self.station[i], angle)
         r, z = p.wall(self.station[i], across)
         if k > order:  # in the stem: straight up from the wall to the top
             z = z + (p.height - z) * (k / order - 1.0) / STEM_LAYERS
-        angle = 2.0 * np.pi * j / (order * self.sectors)
         return np.array([r * np.cos(angle), r * np.sin(angle), z])
 
     def node(self, i: int, j: int, k: int) -> int:
@@ -165,14 +177,18 @@ class VertexRing:
     angles: Array  # increasing, in steps of the grid, within one revolution
 
 
-def ring_surface(grid: RevolvedGrid, rings: list[VertexRing], top: int) -> Binding:
+def ring_surface(
+    grid: RevolvedGrid, rings: list[VertexRing], top: int, cells: dict[str, Array]
+) -> Binding:
     """Triangle strips between the rings, closed by fans at the axis on layers 0 and `top`."""
     start: list[int] = [0]
     nodes: list[int] = []
     weights: list[float] = []
+    places: list[tuple[int, float, int]] = []
 
     def vertex(i: int, j: float, k: int) -> int:
         n, w = grid.bind(i, j, k)
+        places.append((i, j, k))
         nodes.extend(n)
         weights.extend(w)
         start.append(len(nodes))
@@ -185,7 +201,13 @@ def ring_surface(grid: RevolvedGrid, rings: list[VertexRing], top: int) -> Bindi
     for (one, two), (lower, upper) in zip(pairwise(loops), pairwise(rings)):
         triangles += strip(one, lower.angles, two, upper.angles, grid.order * grid.sectors)
     triangles += [(above, final[a], final[(a + 1) % len(final)]) for a in range(len(final))]
+    patches = None
+    if grid.order == 2:
+        collected = RingPatches(grid.ids, 2 * grid.sectors, cells)
+        for triangle in triangles:
+            collected.add(np.array([places[v] for v in triangle], float))
+        patches = collected.collect()
     return Binding(
         np.array(triangles, dtype=np.int32), np.array(start, dtype=np.int32),
-        np.array(nodes, dtype=np.int32), np.array(weights),
+        np.array(nodes, dtype=np.int32), np.array(weights), patches,
     )  # fmt: skip

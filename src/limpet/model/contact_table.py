@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from limpet.contact.friction import FrictionTable
+from limpet.contact.friction import FrictionTable, RestitutionTable
 from limpet.errors import LimpetError, suggest
 from limpet.model.specs import RigidSpec, SoftSpec, Spec
 from limpet.pressure_field.field_contacts import ORIGIN, FieldPair
@@ -29,6 +29,7 @@ class ContactTable:
     def __init__(self, specs: Mapping[str, Spec], friction: float) -> None:
         self._specs = specs
         self.friction = FrictionTable(friction)
+        self.restitution = RestitutionTable()
         self._excluded: set[frozenset[str]] = set()
         self._model: dict[frozenset[str], tuple[ContactModel, float]] = {}
 

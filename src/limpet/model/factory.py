@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,21 +12,25 @@ from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.gas.exchange import AirExchange
 from limpet.cavity.gas.limit import ElasticEnergy
 from limpet.cavity.gas.network import GasNetwork, Port
-from limpet.cavity.mesh import JoinedSurface, join_surfaces
+from limpet.cavity.mesh import CavityFaces, JoinedSurface, join_surfaces
+from limpet.cavity.seal.leaky import LeakySeal
+from limpet.cavity.seal.leaky_rings import LeakyRings
 from limpet.cavity.search import CavitySearch, Finder
 from limpet.clock import Clock
 from limpet.contact.collider import Collider, collider
 from limpet.contact.contact_set import ContactSet
 from limpet.dynamics.body import Body, CondensedBody
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap
+from limpet.dynamics.relinearisation import ONCE
 from limpet.errors import LimpetError, suggest
 from limpet.fem.attachments import AttachedBodies, Attachment
 from limpet.fem.soft_body import SoftBody
+from limpet.geometry.shape import face_patches
 from limpet.geometry.surface import Surface, with_points
 from limpet.meshing.check import check_apart, check_surface, has_hollow
 from limpet.model.draping import draped_hosts, proxy_of, with_sheets
 from limpet.model.settings import Settings
-from limpet.model.specs import AnchorPoints, SoftSpec
+from limpet.model.specs import AnchorPoints, RigidSpec, SoftSpec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
 from limpet.particles.system import ParticleSystem
@@ -67,8 +71,15 @@ class SimulationModel:
 
 def build(world: World, h: float, settings: Settings, clock: Clock) -> SimulationModel:
     """Raises LimpetError where the world cannot be simulated."""
-    own, surfaces, joints, attachments = _implicit_bodies(world)
     draped = draped_hosts(world)
+    field_pairs = world.contact_table.field_pairs(list(world.specs))
+    staggered = bool(field_pairs or world.particles.bodies)
+    theta = _thetas(world, staggered)
+    # Linearised once: what other solvers iterate on within a step, and attached bodies that keep
+    # energy, as Newton's method with the matrix kept does not converge on a slender spring.
+    attached = {name for t in world.joints for name in (t.one, t.other)}
+    once = set(world.specs) if staggered else {n for n in attached if theta[n] < 1.0}
+    own, surfaces, joints, attachments = _implicit_bodies(world, settings, once, theta)
     particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]
     if not members:
@@ -81,8 +92,9 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         surfaces = [*surfaces, *particles.surfaces.values()]
     bodies, body_of = _attached(own, attachments)
     friction = world.contact_table.friction.matrix(names)
+    restitution = world.contact_table.restitution.matrix(names)
     fields = None
-    if field_pairs := world.contact_table.field_pairs(list(world.specs)):
+    if field_pairs:
         fields, bodies, body_of = _with_fields(own, bodies, body_of, field_pairs, friction)
     if particles and draped:
         bodies, body_of = with_sheets(bodies, body_of, particles, [names.index(n) for n in draped])
@@ -94,22 +106,29 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
 
     soft = np.array([m.deformable for m in members])
     colliders = [
-        collider(s, m.positions(), not (m.deformable or settings.keep_flat_vertices))
+        collider(
+            s,
+            m.positions(),
+            not (m.deformable or settings.keep_flat_vertices),
+            crease=world.specs[m.name].crease if m.name in world.specs else 0.0,
+            deforms=m.deformable,
+        )
         for s, m in zip(surfaces, members)
     ]
     order = sorted(range(len(members)), key=lambda i: not soft[i])  # soft bodies come first
     may_touch = partial(_may_touch, world, particles, members)
     pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :] if may_touch(a, b)]
 
-    joined = join_surfaces(surfaces)
+    joined = join_surfaces(surfaces, [m.curved_faces for m in members])
     contacts = cavities = None
     sets: list[ConstraintSet] = []
     if pairs or world.connections:
-        alarm = max(settings.alarm, 1.2 * settings.sealing_distance)
+        alarm = max(settings.alarm, 1.2 * settings.cavity_distance)
         movable = np.array([m.movable for m in members])
         contacts = ContactSet(
-            colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts
-        )
+            colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts,
+            restitution if restitution.any() else None,
+        )  # fmt: skip
         sets.append(contacts)
     if contacts is not None:
         cavities = _cavity_set(world, settings, members, points, joined, colliders, contacts)
@@ -119,8 +138,11 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     if len(joints):
         sets.append(JointSet(joints))
     solver = ConstraintSolver(
-        points, settings.solver, settings.regularisation, settings.warm_start, clock
-    )
+        points, settings.solver, settings.regularisation, settings.warm_start, clock,
+        contacts is not None
+        and (min(theta.values(), default=1.0) < 1.0 or bool(restitution.any())),
+        settings.relinearisation.most > 1 and any(s not in once for s in world.specs),
+    )  # fmt: skip
     return SimulationModel(
         bodies, members, points, joined, sets, contacts, fields, cavities, particles, solver,
         _collision_nodes(world, members, colliders),
@@ -128,7 +150,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
 
 
 def _implicit_bodies(
-    world: World,
+    world: World, settings: Settings, once: Set[str], theta: Mapping[str, float]
 ) -> tuple[list[SoftBody | RigidBody], list[Surface], Joints, list[Attachment]]:
     """The bodies of the world's specifications, their surfaces, and what joins them.
 
@@ -147,12 +169,17 @@ def _implicit_bodies(
             nodes = spec.shape.region(region.name) if region and region.name else None
             anchors.check_apart(spec.name, nodes)
             carrying = None if spec.field is None else spec.field.nodes
+            faces = None
+            if settings.cavity_faces is CavityFaces.CURVED:
+                faces = face_patches(spec.shape.cells, spec.shape.collision)
             marked = 0 if carrying is None else len(carrying)
+            marked += 0 if faces is None else len(faces.used_nodes())
             surface = with_points(surface, anchors.count(spec.name) + marked)
             bodies.append(
                 SoftBody(
                     spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
-                    anchors.nodes(spec.name), surface, carrying,
+                    anchors.nodes(spec.name), surface, carrying, faces,
+                    ONCE if spec.name in once else settings.relinearisation, theta[spec.name],
                 )
             )  # fmt: skip
         else:
@@ -161,13 +188,49 @@ def _implicit_bodies(
             bodies.append(
                 RigidBody(
                     spec.name, spec.shape, spec.mass, spec.fixed, motion,
-                    anchors.points(spec.name), framed, surface,
+                    anchors.points(spec.name), framed, surface, theta[spec.name],
                 )
             )  # fmt: skip
         surfaces.append(surface)
     check_apart(placed, world.contact_table.by_points)
     _check_lines(world, placed)
     return bodies, surfaces, *anchors.place([b.name for b in bodies], surfaces)
+
+
+def _thetas(world: World, staggered: bool) -> dict[str, float]:
+    """By body: 1/2, the implicit midpoint rule, which keeps energy, or 1, backward Euler.
+
+    Bodies that are attached to each other have one rule. Where other solvers share the step, and
+    with joints and actuators, all have backward Euler.
+    """
+    names = list(world.specs)
+    joined = any(t.nodes is None for t in world.joints) or len(world.actuators) > 0
+    if staggered or joined:
+        for one in names:
+            if world.specs[one].integrator == "midpoint":
+                raise LimpetError(
+                    f"integrator = 'midpoint' of '{one}': not with joints, actuators, particle "
+                    "bodies or pressure fields in the same world; leave it out"
+                )
+            for other in names:
+                if world.contact_table.restitution.between(one, other) > 0.0:
+                    raise LimpetError(
+                        f"restitution of '{one}' and '{other}': not with joints, actuators, "
+                        "particle bodies or pressure fields in the same world; leave it out"
+                    )
+        return dict.fromkeys(names, 1.0)
+    group = {n: n for n in names}
+    for t in world.joints:
+        old, new = group[t.other], group[t.one]
+        group = {n: new if g == old else g for n, g in group.items()}
+    bounces = {
+        one
+        for one, spec in world.specs.items()
+        if isinstance(spec, RigidSpec) and spec.integrator is None
+        and any(world.contact_table.restitution.between(one, n) > 0.0 for n in names)
+    }  # fmt: skip
+    keeps = {group[n] for n, spec in world.specs.items() if spec.midpoint or n in bounces}
+    return {n: 0.5 if group[n] in keeps else 1.0 for n in names}
 
 
 def _actuated(
@@ -295,16 +358,32 @@ def _cavity_set(
 ) -> CavitySet:  # fmt: skip
     soft = np.array([m.deformable for m in members], float)
     search = CavitySearch(
-        surface, [c.shape.tree for c in colliders], soft, settings.sealing_distance,
+        surface, [c.shape.tree for c in colliders], soft, settings.cavity_distance,
         settings.seal_boundary, settings.remesh_threshold, settings.search_every_step,
         world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
+        [c.shape for c in colliders],
     )  # fmt: skip
     network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
     exchanges = [world.air_exchanges.get(m.name) for m in members]
+    leaky = None
+    if isinstance(settings.seal, LeakySeal):
+        compliance = _compliance(world, members)
+        leaky = LeakyRings(settings.seal, surface, search.trees, compliance, world.atmosphere)
     return CavitySet(
         search, contacts, network, exchanges, AirExchange(leak=world.leak),
         partial(_elastic, world, members), points.names,
+        leaky, settings.pressure_increments,
     )  # fmt: skip
+
+
+def _compliance(world: World, members: Sequence[Body]) -> Array:
+    """(surfaces,) (1 - nu^2)/E [1/Pa] of the soft bodies, 0 for all others."""
+    out = np.zeros(len(members))
+    for i, m in enumerate(members):
+        spec = world.specs.get(m.name)
+        if isinstance(spec, SoftSpec):
+            out[i] = (1.0 - spec.material.poisson**2) / spec.material.young
+    return out
 
 
 def _elastic(world: World, members: Sequence[Body]) -> Array:
@@ -329,8 +408,12 @@ def _ports(
     for name, c in world.connections.items():
         i, vertex = points.names.index(name), -1
         if c.port is not None and settings.cavities is not Finder.CLASSIFIER:
-            away = np.linalg.norm(members[i].positions() - c.port, axis=1)
-            vertex = int(points.first[i] + away.argmin())
+            (surface,) = members[i].surfaces.values()
+            able, faces = np.unique(surface.triangles), members[i].curved_faces
+            if faces is not None:  # what bounds a cavity then
+                able = faces.used_nodes()
+            away = np.linalg.norm(members[i].positions()[able] - c.port, axis=1)
+            vertex = int(points.first[i] + able[away.argmin()])
         ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
     return ports
 

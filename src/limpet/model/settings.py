@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from limpet.cavity.mesh import CavityFaces
 from limpet.cavity.seal.boundary import SealBoundary, SealBoundaryModel, seal_boundary_model
+from limpet.cavity.seal.leaky import LeakySeal, seal_model
 from limpet.cavity.search import Finder
+from limpet.dynamics.relinearisation import Relinearisation
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.solver.gauss_seidel import GaussSeidelSettings
 from limpet.solver.newton import NewtonSettings
@@ -16,14 +19,21 @@ class Settings:
     """Distances, tolerances and models of a step; the defaults are right for nearly all."""
 
     sealing_distance: float = 5e-5  # [m] gaps below this are closed to air (P 4.1)
+    # of a ring that is nearly closed: "binary" (P) or "leaky", or a LeakySeal with its numbers
+    seal: LeakySeal | str = "binary"
     alarm: float = 1e-4  # [m] contacts count within this or 1.2 sealing distances, and a step's way
     seal_boundary: SealBoundaryModel = (
         SealBoundary.OUTER
     )  # where in the contact ring the pressure ends, or a share 0 to 1
     cavities: Finder = Finder.UNION  # how they are found: "union" (P) or "classifier" (A)
+    cavity_faces: CavityFaces = (
+        CavityFaces.FLAT
+    )  # what bounds them: "flat" collision triangles, or "curved" element faces
     inner_region: str | None = (
         None  # region that is a cup's inner surface, for the classifier; or found
     )
+    # in which a regulated vacuum is raised within each step, with new classes after each (A III-C)
+    pressure_increments: int = 1
     remesh_threshold: float = (
         0.005  # remesh a cavity when its bridging triangles exceed this share (P 4.2)
     )
@@ -36,14 +46,23 @@ class Settings:
     regularisation: float = (
         1e-5  # of a contact's own compliance, added to it: redundant ones share their load
     )
+    # how often a step is linearised
+    relinearisation: Relinearisation = field(default_factory=Relinearisation)
     # how the laws are solved together
     solver: NewtonSettings | GaussSeidelSettings = field(default_factory=NewtonSettings)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seal_boundary", seal_boundary_model(self.seal_boundary))
+        object.__setattr__(self, "seal", seal_model(self.seal))
         if self.cavities not in list(Finder):
             raise LimpetError(f"cavities = '{self.cavities}'{suggest(str(self.cavities), Finder)}")
         object.__setattr__(self, "cavities", Finder(self.cavities))
+        if self.cavity_faces not in list(CavityFaces):
+            raise LimpetError(
+                f"cavity_faces = '{self.cavity_faces}'"
+                f"{suggest(str(self.cavity_faces), CavityFaces)}"
+            )
+        object.__setattr__(self, "cavity_faces", CavityFaces(self.cavity_faces))
         by_classes = self.cavities is Finder.CLASSIFIER
         if by_classes and self.seal_boundary is SealBoundary.HISTORY:
             raise LimpetError(
@@ -55,6 +74,15 @@ class Settings:
                 f"inner_region = '{self.inner_region}': only the classifier asks for it; add "
                 "cavities = 'classifier', or leave it out"
             )
+        if self.pressure_increments < 1:
+            raise LimpetError(
+                f"pressure_increments = {self.pressure_increments}: expected 1 or more"
+            )
+        if self.pressure_increments > 1 and not by_classes:
+            raise LimpetError(
+                f"pressure_increments = {self.pressure_increments}: the classes of the classifier "
+                "change after each; add cavities = 'classifier', or leave it out"
+            )
         require_positive("remesh_threshold", self.remesh_threshold)
         require_positive("sealing_distance", self.sealing_distance, " m")
         require_positive("alarm", self.alarm, " m")
@@ -63,3 +91,8 @@ class Settings:
                 f"regularisation = {self.regularisation:g}: expected a small number, "
                 "1e-5 is the default"
             )
+
+    @property
+    def cavity_distance(self) -> float:
+        """[m] a ring that is nearer to another surface encloses a cavity."""
+        return self.seal.reach if isinstance(self.seal, LeakySeal) else self.sealing_distance

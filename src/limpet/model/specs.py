@@ -11,13 +11,17 @@ import numpy as np
 from limpet.cavity.gas.vacuum_line import Hose, Source, Valve
 from limpet.errors import LimpetError
 from limpet.fem.attachments import Attachment
+from limpet.fem.elements.choose import choose
 from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape
+from limpet.geometry.smooth import CREASE
 from limpet.geometry.surface import Surface
 from limpet.pressure_field.fields import FieldGeometry as Field
 from limpet.pressure_field.soft_field import SoftField
 from limpet.pressure_field.surface import Pose
 from limpet.rigid.joints import Joints
+
+INTEGRATORS = ("midpoint", "backward-euler")
 
 
 class Named(Protocol):
@@ -46,6 +50,28 @@ class SoftSpec:
     fem: Fem
     collides: bool = True
     field: SoftField | None = None  # pressure field, bound to the nodes
+    crease: float = CREASE  # [rad] faces of its surface that turn by more meet in a ridge
+    integrator: str | None = None  # of INTEGRATORS; None: by damping
+
+    @property
+    def midpoint(self) -> bool:
+        """Whether the midpoint rule is to keep its energy: asked for, or there is no damping."""
+        m = self.material
+        damped = m.mass_damping > 0.0 or m.stiffness_damping > 0.0
+        if self.integrator is None:
+            return not (damped or self.backward_only)
+        return self.integrator == "midpoint"
+
+    @property
+    def backward_only(self) -> str | None:
+        """Why it cannot take the midpoint rule."""
+        chosen = choose(
+            self.name, self.shape.cells, self.material.poisson,
+            self.fem.element or self.shape.element, rubber=self.material.law == "neo-hookean",
+        )  # fmt: skip
+        if any(e.shared_pressure for e in chosen.values()):
+            return "its element shares pressures between cells"
+        return "its deviatoric part is explicit" if self.fem.deviatoric == "explicit" else None
 
     def surface(self) -> tuple[Array, Array]:
         """Points (n, 3) [m] and triangles (m, 3) of its collision surface."""
@@ -69,6 +95,13 @@ class RigidSpec:
     collides: bool = True
     field: Field | None = None
     field_pose: Pose = (np.eye(3), np.zeros(3))  # of the field's frame at the beginning
+    crease: float = CREASE  # [rad] faces of its surface that turn by more meet in a ridge
+    integrator: str | None = None  # of INTEGRATORS; None: midpoint with a restitution
+
+    @property
+    def midpoint(self) -> bool:
+        """Whether it asks for the midpoint rule."""
+        return self.integrator == "midpoint"
 
     def surface(self) -> tuple[Array, Array]:
         """Points (n, 3) [m] and triangles (m, 3) of its collision surface."""

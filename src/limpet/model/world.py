@@ -14,8 +14,10 @@ from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape, check_points
+from limpet.geometry.smooth import CREASE
 from limpet.model.contact_table import ContactTable
 from limpet.model.specs import (
+    INTEGRATORS,
     Connection,
     JointSpec,
     Named,
@@ -66,7 +68,8 @@ class World:
     def add_soft(
         self, shape: SoftShape, material: Material, mass: float, *, name: str | None = None,
         position: Vector = (0.0, 0.0, 0.0), rotation: Array | None = None, fem: Fem | None = None,
-        collides: bool = True, field: FieldLayer | None = None,
+        collides: bool = True, field: FieldLayer | None = None, crease: float = CREASE,
+        integrator: str | None = None,
     ) -> SoftSpec:  # fmt: skip
         """A soft body; `mass` [kg] is spread evenly over its volume.
 
@@ -75,25 +78,38 @@ class World:
         names an element and how it is used; by default mesh and material choose it. Without
         `collides` it touches nothing. `field`: a pressure field under its surface
         (`limpet.fields.layer`), by which it touches other bodies that have one, see `set_contact`.
+        `crease` [rad]: contact takes the surface for smooth where faces turn by less, and for a
+        ridge where they turn by more; 0: all facets are real.
+        `integrator`: "midpoint", which keeps energy, by default for a material without damping, or
+        "backward-euler", which damps what the time step does not resolve.
         """
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
         require_positive(f"mass of '{name}'", mass, " kg")
         placed = replace(shape, points=_place(shape.points, position, rotation))
         bound = None if field is None else soft_field(placed, field, name)
-        spec = SoftSpec(name, placed, material, mass, fem or Fem(), collides, bound)
+        _check_integrator(name, integrator)
+        spec = SoftSpec(
+            name, placed, material, mass, fem or Fem(), collides, bound, _crease(name, crease),
+            integrator,
+        )  # fmt: skip
+        if integrator == "midpoint" and (why := spec.backward_only):
+            raise LimpetError(f"integrator = 'midpoint' of '{name}': {why}; leave it out")
         self.specs[name] = spec
         return spec
 
     def add_rigid(
         self, shape: RigidShape, mass: float, *, name: str | None = None,
         position: Vector = (0.0, 0.0, 0.0), rotation: Array | None = None, fixed: bool = False,
-        collides: bool = True,
+        collides: bool = True, crease: float = CREASE, integrator: str | None = None,
     ) -> RigidSpec:  # fmt: skip
         """A rigid body, free to move, or `fixed` in the world; without `collides` only seen.
 
-        `mass` [kg] is spread evenly over its volume; name, position and rotation as in add_soft.
+        `mass` [kg] is spread evenly over its volume; name, position, rotation and crease as in
+        add_soft.
         Two shapes of `limpet.fields` touch by their pressure fields, see `set_contact`.
+        `integrator`: "midpoint", by which it falls as in theory at any time step, or
+        "backward-euler", the default without restitution or attached bodies that keep energy.
         """
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
@@ -102,7 +118,10 @@ class World:
         field = shape.field if isinstance(shape, FieldShape) else None
         rotation = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
         pose = rotation, np.asarray(position, dtype=float)
-        spec = RigidSpec(name, placed, mass, fixed, collides, field, pose)
+        _check_integrator(name, integrator)
+        spec = RigidSpec(
+            name, placed, mass, fixed, collides, field, pose, _crease(name, crease), integrator
+        )
         self.specs[name] = spec
         return spec
 
@@ -242,6 +261,13 @@ class World:
         """Coulomb's coefficient `mu` of one pair of bodies, instead of the world's."""
         self.contact_table.friction.set(one.name, other.name, mu)
 
+    def set_restitution(self, one: Spec, other: Spec, e: float) -> None:
+        """The coefficient of restitution of two bodies that touch by points: 0 to 1, 0 if not set.
+
+        After an impact the points that meet part with `e` times the speed with which they met.
+        """
+        self.contact_table.restitution.set(one.name, other.name, e)
+
     def set_contact(self, one: Spec, other: Spec, model: str, dissipation: float = 0.0) -> None:
         """How two bodies touch: by "points" of their surfaces, or by their "pressure fields".
 
@@ -346,6 +372,21 @@ class World:
         if name in self.specs:
             raise LimpetError(f"name = '{name}': the world has a body of that name already")
         return name
+
+
+def _crease(name: str, angle: float) -> float:
+    if not 0.0 <= angle <= np.pi:
+        raise LimpetError(
+            f"crease of '{name}' = {angle:g} rad: expected 0 (all facets are real) to pi; "
+            f"{CREASE:.2f} rad, 30 degrees, is the default"
+        )
+    return float(angle)
+
+
+def _check_integrator(name: str, integrator: str | None) -> None:
+    if integrator is not None and integrator not in INTEGRATORS:
+        near = suggest(integrator, INTEGRATORS)
+        raise LimpetError(f"integrator = '{integrator}' of '{name}'{near}")
 
 
 def _place(points: Array, position: Vector, rotation: Array | None) -> Array:

@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from limpet.cavity.drawn import drawn_triangles
+from limpet.cavity.find.classify import (
+    CLASS_NAMES,
+    IN_CONTACT,
+    INNER_BORDER,
+    OUTER_BORDER,
+    STRICTLY_INSIDE,
+    STRICTLY_OUTSIDE,
+)
 from limpet.cavity.mesh import positions as cavity_positions
 from limpet.cavity.seal.leak_paths import vertex_areas, vertex_loads
 from limpet.cavity.seal.proximity import vertex_proximity
@@ -37,6 +46,17 @@ class Colour:
     unit: str
     least: float  # smallest upper end of the colour range, above rounding errors
     note: str
+    classes: tuple[tuple[str, str], ...] = ()  # name and colour of the values 1, 2, ...
+
+
+# The colours of A figure 2, in the order of the numbers.
+CLASS_COLOURS = {
+    IN_CONTACT: "#d0342c",
+    STRICTLY_INSIDE: "#3a9d4a",
+    INNER_BORDER: "#2f62c9",
+    STRICTLY_OUTSIDE: "#ecc52f",
+    OUTER_BORDER: "#9a3fb5",
+}
 
 
 COLOURS = {
@@ -53,6 +73,14 @@ COLOURS = {
         Colour("displacement", "displacement", "m", 1e-6, "from the initial position"),
         Colour(
             "gap", "gap", "m", 1e-6, "to the other body; not coloured beyond the search distance"
+        ),
+        Colour(
+            "class",
+            "contact class",
+            "",
+            float(len(CLASS_NAMES)),
+            "of the vertices of soft bodies, by the classifier of Bernardin et al. 2019",
+            tuple((CLASS_NAMES[k], CLASS_COLOURS[k]) for k in sorted(CLASS_NAMES)),
         ),
     )
 }
@@ -148,7 +176,7 @@ def frame_header(simulation: Simulation) -> FrameHeader:
         rest=now.positions.copy(),
         up=up_direction(world.gravity),
         ambient=world.atmosphere.pressure,
-        reach=max(simulation.settings.alarm, 1.2 * simulation.settings.sealing_distance),
+        reach=max(simulation.settings.alarm, 1.2 * simulation.settings.cavity_distance),
         whole=simulation.particles_only,
         pull=_pull(simulation),
     )
@@ -186,7 +214,7 @@ def capture_frame(
     air = tuple(
         AirFrame(
             cavity_positions(c.mesh, now.positions).astype(np.float32),
-            c.mesh.triangles.astype(np.int32),
+            drawn_triangles(c.mesh).astype(np.int32),
             c.pressure,
         )
         for c in now.cavities
@@ -237,6 +265,8 @@ def _field(
     elif name == "gap":
         gap = vertex_proximity(now.near, now.surface).gap
         values = np.where(gap <= header.reach, gap, np.nan)
+    elif name == "class" and simulation.model.cavities is not None:
+        values = simulation.model.cavities.classes(now.near, x).astype(float)
     else:
         values = np.full(len(x), np.nan)
     out = np.full(len(x), np.nan, np.float32)

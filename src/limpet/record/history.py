@@ -24,7 +24,7 @@ Row = dict[str, float | int | None]  # None: no value, an empty cell
 # Stretch, inverted cells and energies are those of particle bodies.
 COLUMNS = (
     "step", "time", "reaction", "cavities", "pressure", "volume", "air", "temperature", "vented",
-    "leaked", "seal_gap", "seal_x", "seal_y", "seal_z", "gas_residual", "air_error",
+    "leaked", "gap_flow", "seal_gap", "seal_x", "seal_y", "seal_z", "gas_residual", "air_error",
     "momentum_residual", "max_penetration", "rows", "contacts", "active_contacts", "residual",
     "converged", "iterations", "sweeps", "remeshed", "stretch", "inverted", "kinetic_energy",
     "elastic_energy", "gravity_work", "drive_work", *(f"ms_{phase}" for phase in PHASES),
@@ -88,6 +88,7 @@ def flatten(report: StepReport, up: Array) -> Row:
         "temperature": lowest.temperature if lowest else None,
         "vented": sum(c.vented for c in cavities),
         "leaked": sum(c.leaked for c in cavities),
+        "gap_flow": sum(c.gap_flow for c in cavities),
         "seal_gap": worst.seal_gap if worst else None,
         **_bottleneck(worst),
         "gas_residual": max((c.gas_residual for c in cavities), default=0.0),

@@ -46,6 +46,7 @@ class CupSummary:
 
     peak_pull_force: float | None  # [N] that held it while it trapped air; None: it never pulled
     peak_time: float | None  # [s]
+    push_force: float  # [N] the largest that pressed it on something, which drives the air out
     min_pressure: float | None  # [Pa] None: it never trapped air
     seals: int  # how often it began to trap air; more than once: it let go and sealed again
     release_time: float | None  # [s] when it let go for the last time; None: never, or not yet
@@ -154,6 +155,7 @@ def _cups(rows: list[Row]) -> dict[str, CupSummary]:
         found[name] = CupSummary(
             peak_pull_force=_value(best, force) if pulled else None,
             peak_time=_value(best, "time") if pulled else None,
+            push_force=max(-_value(row, force) for row in rows if row["active_contacts"]),
             min_pressure=min(_value(row, pressure) for row in own),
             seals=sum(now and not before for before, now in pairwise([False, *sealed])),
             release_time=_value(rows[opened[-1]], "time") if opened and not sealed[-1] else None,

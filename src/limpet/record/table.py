@@ -86,15 +86,26 @@ class Result:
 
 @dataclass(frozen=True)
 class Study:
-    """A study that is run by name; its module defines ``run(progress) -> Result``."""
+    """A study that is run by name; its module defines ``run(progress) -> Result``.
+
+    If it can be set, that is ``run(progress, settings, folder)``: what the user has set, and the
+    output folder, where it may keep what it has finished.
+    """
 
     module: str  # within limpet.studies
     summary: str
+    can_be_set: bool = False
 
-    def run(self, progress: Progress) -> Result:
+    def run(
+        self, progress: Progress, settings: Mapping[str, object] | None = None,
+        folder: Path | None = None,
+    ) -> Result:  # fmt: skip
         import importlib
 
-        result = importlib.import_module(f"limpet.studies.{self.module}").run(progress)
+        if settings and not self.can_be_set:
+            raise LimpetError(f"{next(iter(settings))}: this study has no settings; leave it out")
+        call = importlib.import_module(f"limpet.studies.{self.module}").run
+        result = call(progress, settings or {}, folder) if self.can_be_set else call(progress)
         assert isinstance(result, Result)
         return result
 

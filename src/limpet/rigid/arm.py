@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
+from scipy.interpolate import CubicSpline
 
 from limpet.dynamics.motion import Motion, rising_times
 from limpet.errors import LimpetError
@@ -19,7 +21,7 @@ from limpet.geometry.rotation import rotation_matrix, rotation_vector
 Array = np.ndarray
 
 REACHED = 1e-6  # [m], [rad] what the inverse kinematics may miss
-SAMPLES = 20  # of each straight move of the tool: between them the joints turn evenly
+SAMPLES = 20  # of each straight move of the tool
 
 
 @njit(cache=True)
@@ -84,7 +86,8 @@ class Arm:
     def follow(self, stations: Sequence[tuple[float, Sequence[float]]]) -> JointPath:
         """The joint-space path whose tool moves straight between (time [s], offset [m] from rest).
 
-        The tool keeps its direction; it starts and stops smoothly at each station.
+        The tool keeps its direction; it starts and stops at each station with the least jerk
+        (a polynomial of fifth degree), so that it does not shake its load.
         """
         times = rising_times("arm path", [t for t, _ in stations])
         offsets = np.array([np.asarray(p, dtype=float) for _, p in stations]).reshape(-1, 3)
@@ -96,7 +99,7 @@ class Arm:
             still = np.allclose(offsets[k], offsets[k + 1])
             count = 1 if still else SAMPLES
             for u in np.arange(1, count + 1) / count:
-                part = u * u * (3.0 - 2.0 * u)
+                part = u**3 * (10.0 - 15.0 * u + 6.0 * u * u)  # least jerk
                 place = self.tool + (1.0 - part) * offsets[k] + part * offsets[k + 1]
                 angles.append(self.reach(place, np.eye(3), angles[-1]))
                 when.append((1.0 - u) * times[k] + u * times[k + 1])
@@ -105,15 +108,19 @@ class Arm:
 
 @dataclass(frozen=True)
 class JointPath:
-    """Joint angles over time, linear between the samples."""
+    """Joint angles over time, by a cubic spline through the samples."""
 
     arm: Arm
     times: Array  # (k,) [s]
     angles: Array  # (k, j) [rad]
 
     def at(self, time: float) -> Array:
-        """(j,) [rad]"""
-        return np.array([np.interp(time, self.times, a) for a in self.angles.T])
+        """(j,) [rad]; held before the first and after the last sample."""
+        return np.asarray(self._curve(np.clip(time, self.times[0], self.times[-1])))
+
+    @cached_property
+    def _curve(self) -> CubicSpline:
+        return CubicSpline(self.times, self.angles, bc_type="clamped")
 
     def link(self, number: int) -> LinkMotion:
         """How the link after joint `number` moves; -1 is the tool's."""

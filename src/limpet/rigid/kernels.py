@@ -174,6 +174,17 @@ def velocity_after(inertia: Array, quaternion: Array, w: Array, h: float) -> Arr
 
 
 @njit(cache=True)
+def turned_velocity(inertia: Array, start: Array, end: Array, w: Array, kick: Array) -> Array:
+    """w (3,) at the end of a step from `start` to `end` (quaternions) that began with w.
+
+    The angular momentum stays but for an impulse, which alone changes w by `kick` at the start.
+    """
+    r, s = quaternion_matrix(start), quaternion_matrix(end)
+    momentum = r @ (inertia @ (r.T @ (w + kick)))
+    return s @ np.linalg.solve(inertia, s.T @ momentum)
+
+
+@njit(cache=True)
 def impulse_to(
     mass: float, inertia: Array, quaternion: Array, v: Array, w: Array, to: Array, h: float,
     g: Array,

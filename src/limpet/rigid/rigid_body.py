@@ -53,7 +53,7 @@ class RigidBody(Body):
     def __init__(
         self, name: str, shape: RigidShape, mass: float, fixed: bool = False,
         motion: Motion | None = None, anchors: Array | None = None, frame: bool = False,
-        surface: Surface | None = None,
+        surface: Surface | None = None, theta: float = 1.0,
     ) -> None:  # fmt: skip
         """`anchors` (k, 3) [m]: marker points for joints and attachments, behind the surface's.
 
@@ -78,6 +78,7 @@ class RigidBody(Body):
         self.motion = motion
         self.prescribed = fixed or motion is not None
         self.movable = not self.prescribed
+        self.theta = theta if self.movable else 1.0
         self.rest_centre = centre
         self.centre = centre.copy()
         self.quaternion = np.array([1.0, 0.0, 0.0, 0.0])  # body to world
@@ -87,7 +88,9 @@ class RigidBody(Body):
         self._free = np.zeros(6)  # (v, w) without constraints
         self._needed = np.zeros(6)  # impulse of the prescribed motion without constraints
         self._motion_impulse = np.zeros(6)  # and with them
-        self._momentum_before = np.zeros(3)
+        self._momentum_before, self._last = np.zeros(3), (self.v, self.w)
+        self._kick: Array | None = None  # (6,) what impacts add to (v, w) at the end
+        self._borne = np.zeros(6)  # their impulse, if its motion or fixture takes it
 
     @cached_property
     def surfaces(self) -> Mapping[str, Surface]:  # type: ignore[override]
@@ -104,8 +107,8 @@ class RigidBody(Body):
         if self._rotated is None or self._rotated[0] is not self.quaternion:
             mobility = np.zeros((6, 6))
             if not self.prescribed:
-                mobility[0, 0] = mobility[1, 1] = mobility[2, 2] = 1.0 / self.mass
-                mobility[3:, 3:] = self.inverse_inertia()
+                mobility[0, 0] = mobility[1, 1] = mobility[2, 2] = self.theta / self.mass
+                mobility[3:, 3:] = self.theta * self.inverse_inertia()
             self._rotated = self.quaternion, kernels.rotated(self.local, self.quaternion), mobility
         return self._rotated
 
@@ -146,7 +149,7 @@ class RigidBody(Body):
 
     def compute_free_twist(self, h: float, gravity: Array, time: float) -> None:
         """As `compute_free_velocity`, for those who do not ask for the velocities of points."""
-        self._momentum_before = self.momentum()
+        self._momentum_before, self._last, self._kick = self.momentum(), (self.v, self.w), None
         if self.prescribed:
             free = np.zeros(6)
             if self.motion is not None:
@@ -157,16 +160,17 @@ class RigidBody(Body):
                 self.mass, self.inertia, self.quaternion, self.v, self.w, free, h, gravity
             )
         else:
-            free = kernels.free_motion(self.inertia, self.quaternion, self.v, self.w, h, gravity)
+            g = self.theta * gravity
+            free = kernels.free_motion(self.inertia, self.quaternion, self.v, self.w, h, g)
             self._needed = np.zeros(6)
-        self._motion_impulse, self._free = self._needed, free
+        self._motion_impulse, self._free, self._borne = self._needed, free, np.zeros(6)
         self.v, self.w = free[:3], free[3:]
 
     def mass_matrix(self) -> Array:
-        """(6, 6) of its twist."""
+        """(6, 6) of its twist over a step, over theta: impulses are those of the whole step."""
         m = np.zeros((6, 6))
-        m[0, 0] = m[1, 1] = m[2, 2] = self.mass
-        m[3:, 3:] = self.world_inertia()
+        m[0, 0] = m[1, 1] = m[2, 2] = self.mass / self.theta
+        m[3:, 3:] = self.world_inertia() / self.theta
         return m
 
     def _mobility(self) -> Array:
@@ -229,20 +233,42 @@ class RigidBody(Body):
         moved = self._free + self._mobility() @ total
         self.v, self.w = moved[:3], moved[3:]
 
-    def points_after(self, h: float) -> tuple[Array, Array]:
-        centre, quaternion, w = self._after(h)
-        arms = kernels.rotated(self.local, quaternion)
-        return arms + centre, kernels.point_velocities(self.v, w, arms)
+    def predicted(self, h: float) -> Array:
+        return self.positions() + h * kernels.point_velocities(*self._last, self.arms())
 
-    def _after(self, h: float) -> tuple[Array, Array, Array]:
-        """Centre, quaternion and angular velocity at the end of the step."""
+    def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
+        return [(at, part.times(1.0 / self.theta)) for at, part in self.compliance(rows)]
+
+    def apply_impact(self, impulse: Array) -> None:
+        total = self.generalised_impulse(impulse)
+        if self.prescribed:
+            self._borne = total
+        else:
+            self._kick = self._mobility() @ total / self.theta
+
+    def points_after(self, h: float) -> tuple[Array, Array]:
+        centre, quaternion, v, w = self._after(h)
+        arms = kernels.rotated(self.local, quaternion)
+        return arms + centre, kernels.point_velocities(v, w, arms)
+
+    def _after(self, h: float) -> tuple[Array, Array, Array, Array]:
+        """Centre, quaternion and velocities at the end of the step."""
         centre, quaternion = kernels.advanced(self.centre, self.quaternion, self.v, self.w, h)
         if self.prescribed:
-            return centre, quaternion, self.w
-        return centre, quaternion, kernels.velocity_after(self.inertia, quaternion, self.w, h)
+            return centre, quaternion, self.v, self.w
+        if self.theta == 1.0 and self._kick is None:
+            w = kernels.velocity_after(self.inertia, quaternion, self.w, h)
+            return centre, quaternion, self.v, w
+        kick = np.zeros(6) if self._kick is None else self._kick
+        v = self._last[0] + (self.v - self._last[0]) / self.theta + kick[:3]
+        w = kernels.turned_velocity(
+            self.inertia, self.quaternion, quaternion, self._last[1],
+            (self.w - self._free[3:]) / self.theta + kick[3:],
+        )  # fmt: skip
+        return centre, quaternion, v, w
 
     def advance(self, h: float) -> None:
-        self.centre, self.quaternion, self.w = self._after(h)
+        self.centre, self.quaternion, self.v, self.w = self._after(h)
 
     def anchor_points(self, at: Array | Sequence[float]) -> tuple[Array, None]:
         """(k, 3) [m] the points `at`; they are carried by no nodes."""
@@ -261,7 +287,7 @@ class RigidBody(Body):
 
     def reaction(self, h: float) -> Array:
         """(6,) [N, N m] the wrench that its motion or fixture exerted over the last step."""
-        return self._motion_impulse / h
+        return (self._motion_impulse - self._borne) / h
 
     def report(self, h: float, gravity: Array, force: Array) -> BodyReport:
         after, wrench = self.momentum(), self.reaction(h)

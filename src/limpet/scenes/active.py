@@ -65,6 +65,9 @@ class ActiveParameters(SceneParameters):
     position_time: Positive[Time] = Field(0.2, description="time of the downward motion")
     vacuum: Positive[Pressure] = Field(6e3, description="vacuum below the atmosphere")
     rise: NotNegative[Time] = Field(0.3, description="time for raising the vacuum")
+    pressure_increments: int = Field(
+        1, ge=1, description="increments of the vacuum within a step; needs cavities=classifier"
+    )
     hold: NotNegative[Time] = Field(0.3, description="time before the pull")
     speed: Positive[Speed] = Field(5e-3, description="speed of the pull")
     pump_flow: NotNegative[VolumeRate] = Field(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from limpet.dynamics.motion import path
@@ -83,5 +84,5 @@ def air_tunnel(p: AirTunnelParameters) -> World:
         p.cube_mass, name="cube",
     )  # fmt: skip
     world.add_probe("cube", cube["bottom"])
-    slotted_ground(world, -p.edge, p.edge)
+    slotted_ground(world, np.array([0.0, 0.0, -p.edge]), p.edge)
     return world

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from pydantic import Field
 
 from limpet.dynamics.motion import path
@@ -55,7 +56,7 @@ def cube_halves(p: CubeHalvesParameters) -> World:
         plain, jelly, p.density * solid_volume(plain),
         name="upper", position=(0.0, 0.0, p.edge / 2.0 + CLEARANCE),
     )  # fmt: skip
-    slotted_ground(world, -p.edge / 2.0, p.edge)
+    slotted_ground(world, np.array([0.0, 0.0, -p.edge / 2.0]), p.edge)
     bottom, start = -(CLEARANCE + p.push), p.push_time + p.hold
     stroke = [
         (0.0, 0.0), (p.push_time, bottom), (start, bottom),

@@ -34,8 +34,13 @@ class SceneParameters(BaseModel):
     h: Time = 0.01
     duration: Time
     sealing_distance: Length = Field(5e-5, gt=0.0, description="gaps below this are airtight")
+    seal: str = Field("binary", description="binary, or leaky: air flows through the gap")
+    reach: Length = Field(3e-4, gt=0.0, description="leaky: a ring within this has a cavity")
+    roughness: Length = Field(0.0, ge=0.0, description="leaky: rms; 0 is tight where it touches")
+    wavelength: Length = Field(1e-3, gt=0.0, description="leaky: longest of the roughness")
     seal_boundary: str = Field("outer", description="where in the contact ring the pressure drops")
     cavities: str = Field("union", description="how cavities are found: union or classifier")
+    cavity_faces: str = Field("flat", description="what bounds cavities: flat or curved faces")
 
     # A validator, because a scene declares `duration` again with its own default.
     @field_validator("h", "duration")
@@ -69,11 +74,18 @@ class Scene:
 
     def simulation(self, **settings: Any) -> Simulation:
         """A new simulation of the scene; `settings` are those of limpet.Settings."""
+        from limpet.cavity.seal.leaky import LeakySeal, SealModel
         from limpet.engine.simulation import Simulation
         from limpet.model.settings import Settings
 
-        names = ("sealing_distance", "seal_boundary", "cavities")
-        own = {name: getattr(self.parameters, name) for name in names}
+        names = (
+            "sealing_distance", "seal_boundary", "cavities", "cavity_faces", "pressure_increments",
+        )  # fmt: skip
+        p = self.parameters
+        own: dict[str, Any] = {n: getattr(p, n) for n in names if hasattr(p, n)}
+        own["seal"] = p.seal
+        if p.seal == SealModel.LEAKY:
+            own["seal"] = LeakySeal(p.reach, p.roughness, p.wavelength)
         return Simulation(self.world, h=self.h, settings=Settings(**{**own, **settings}))
 
 

@@ -7,8 +7,9 @@ from pydantic import Field
 from limpet.fem.material import Material
 from limpet.model.world import World
 from limpet.scenes.ground import cup_over
-from limpet.scenes.lift import LiftParameters, add_ground
+from limpet.scenes.lift import LiftParameters
 from limpet.scenes.registry import scene
+from limpet.scenes.slotted import slotted_ground
 from limpet.shapes.boxes import soft_box
 from limpet.shapes.refined_top import with_fine_top
 from limpet.units import Length, Mass, Positive, Pressure, Time
@@ -45,5 +46,5 @@ def soft_cube(p: SoftCubeParameters) -> World:
     )  # fmt: skip
     world.add_probe("cube_top", cube["top"])
     world.add_probe("cube_bottom", cube["bottom"])
-    add_ground(world, origin + rotation @ [0.0, 0.0, -p.edge], rotation)
+    slotted_ground(world, origin + rotation @ [0.0, 0.0, -p.edge], p.edge, rotation)
     return world

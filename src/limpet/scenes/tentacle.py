@@ -20,18 +20,21 @@ CLEARANCE = 2e-3  # [m] between the suckers and the can at the start
 class TentacleParameters(SceneParameters):
     duration: Time = 3.0
     sealing_distance: Length = Field(2e-4, gt=0.0, description="gaps below this are airtight")
-    young: Positive[Pressure] = Field(1e5, description="Young's modulus of the tentacle")
+    young: Positive[Pressure] = Field(4e6, description="Young's modulus of the suckers")
+    arm_young: Positive[Pressure] = Field(1e5, description="Young's modulus of the arm")
     poisson: float = Field(0.45, gt=-1.0, le=0.5, description="Poisson's ratio of the tentacle")
     tentacle_mass: Positive[Mass] = Field(0.06, description="mass of the tentacle")
     suckers: int = Field(7, ge=1, description="suckers on the tentacle")
     rim_vertices: int = Field(3, ge=2, description="vertices along an eighth of a sucker's rim")
     thickness: float = Field(0.6, gt=0.0, description="thickness of the tentacle over its width")
+    lip: float = Field(0.05, gt=0.0, description="wall of a sucker at its rim, over its radius")
+    wall: float = Field(0.12, gt=0.0, description="wall of a sucker at the arm, over its radius")
     length: Positive[Length] = Field(0.14, description="length of the tentacle")
     can_mass: Positive[Mass] = Field(0.013, description="mass of the can: an empty one")
     radius: Positive[Length] = Field(0.033, description="radius of the can")
     reach: float = Field(0.28, gt=0.0, lt=1.0, description="position of the can along the tentacle")
     muscle: float = Field(
-        1.0, gt=0.0, le=1.0, description="fraction of their air that contracting suckers keep"
+        0.8, gt=0.0, le=1.0, description="fraction of their air that contracting suckers keep"
     )
     friction: float = Field(0.5, ge=0.0, description="friction between all bodies")
     drop: Positive[Length] = Field(8e-3, description="downward travel of the root")
@@ -52,8 +55,9 @@ def tentacle(p: TentacleParameters) -> World:
     """
     world = World(friction=p.friction)
     shape = tentacle_shape(
-        p.length, suckers=p.suckers, thickness=p.thickness, rim_vertices=p.rim_vertices
-    )
+        p.length, suckers=p.suckers, thickness=p.thickness, rim_vertices=p.rim_vertices,
+        lip=p.lip, wall=p.wall, stiffness=p.young / p.arm_young,
+    )  # fmt: skip
     length = float(shape.points[:, 0].max())
     world.add_rigid(box(0.5, 0.5, 0.02), 5.0, name="ground", fixed=True)
     tin = world.add_rigid(
@@ -61,7 +65,7 @@ def tentacle(p: TentacleParameters) -> World:
     )
     top = float(tin.shape.points[:, 2].max())
     arm = world.add_soft(
-        shape, Material(p.young, p.poisson), p.tentacle_mass, name="tentacle",
+        shape, Material(p.arm_young, p.poisson), p.tentacle_mass, name="tentacle",
         position=(0.0, 0.0, top + CLEARANCE),
     )  # fmt: skip
     down = -p.drop

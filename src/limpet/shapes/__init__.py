@@ -1,6 +1,7 @@
 """The shapes a user can ask for: `limpet.shapes`."""
 
 from limpet.geometry.shape import RigidShape, SoftShape
+from limpet.geometry.slack import lip_sectors, lip_slack
 from limpet.meshing.export import save_mesh
 from limpet.meshing.files import load_mesh, load_scan, soft_mesh
 from limpet.meshing.tetrahedra import fill, solid
@@ -18,6 +19,7 @@ from limpet.shapes.curved import (
 from limpet.shapes.custom_cup import cup_from_lines, cup_from_mesh
 from limpet.shapes.jelly import half_with_hole, jelly_half, tunnel_cube
 from limpet.shapes.objects import apple, can, compartment_box, drilled_plate, ring
+from limpet.shapes.round_parts import capsule, cone, revolved, sphere
 from limpet.shapes.solids import bunny, quadruped, serpent, torus
 from limpet.shapes.springs import coil_spring
 from limpet.shapes.suckers import SUCKERS, Sucker, sucker
@@ -25,9 +27,10 @@ from limpet.shapes.tentacles import tentacle
 
 __all__ = [
     "PROFILES", "SUCKERS", "CupProfile", "RigidShape", "SoftShape", "Sucker", "apple", "box",
-    "bunny", "can", "cantilever", "coil_spring", "compartment_box", "cropped_cylinder", "cup",
-    "cup_from_lines", "cup_from_mesh", "drilled_plate", "fill", "fill_ratio", "half_with_hole",
-    "hinge", "jelly_half", "load_mesh", "load_scan", "plate_with_groove", "plate_with_hole",
-    "quadruped", "ring", "rod", "save_mesh", "serpent", "soft_box", "soft_mesh", "solid", "spine",
-    "sucker", "tentacle", "torus", "trough", "tunnel_cube", "wrap",
+    "bunny", "can", "cantilever", "capsule", "coil_spring", "compartment_box", "cone",
+    "cropped_cylinder", "cup", "cup_from_lines", "cup_from_mesh", "drilled_plate", "fill",
+    "fill_ratio", "half_with_hole", "hinge", "jelly_half", "lip_sectors", "lip_slack", "load_mesh",
+    "load_scan", "plate_with_groove", "plate_with_hole", "quadruped", "revolved", "ring", "rod",
+    "save_mesh", "serpent", "soft_box", "soft_mesh", "solid", "sphere", "spine", "sucker",
+    "tentacle", "torus", "trough", "tunnel_cube", "wrap",
 ]  # fmt: skip

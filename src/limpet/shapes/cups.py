@@ -7,8 +7,11 @@ the profile, finer towards the lip, two layers in the stem, wedges at the axis.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -17,16 +20,24 @@ from limpet.geometry.cells import (
     mesh_of,
 )
 from limpet.geometry.shape import Array, SoftShape, boundary
+from limpet.geometry.slack import lip_sectors, lip_slack
 from limpet.meshing.revolved import (
     LINEAR,
     STEM_LAYERS,
     RevolvedGrid,
     VertexRing,
+    even,
     ring_surface,
 )
 
 GRADING = 0.8  # stations are at (i / n)^grading of the wall: denser at the lip
+HARMONICS = range(2, 7)  # of an imperfect wall: the numbers of waves that cups buckle with
+PHASE = 0.3  # [rad] times n^2, of harmonic n: no angle at which all have their crest
 RIM = 0.25  # fraction of the segments, from the lip, with a fine collision surface
+
+
+class CoarseLipWarning(UserWarning):
+    """The lip has so few corners that it may not seal."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +112,16 @@ PROFILES: dict[str, CupProfile] = {p.name: p for p in (STANDARD, NEOPRENE, CAST)
 
 def cup(
     profile: str | CupProfile = "standard", *, element: str | None = None, nodes: int = 434,
-    sectors: int | None = None, segments: int | None = None,
+    sectors: int | None = None, segments: int | None = None, part_radius: float | None = None,
+    imperfection: float = 0.0,
 ) -> SoftShape:  # fmt: skip
     """A cup with about `nodes` nodes, or with explicit sectors and wall segments.
 
-    The mesh is that of `element`; hex20 by default.
+    The mesh is that of `element`; hex20 by default. `part_radius` [m]: the least radius of the part
+    on which the lip is to lie; there are more sectors then if it needs them (`lip_sectors`), or a
+    warning if the sectors are given. `imperfection`: by how much the thickness of the wall varies
+    round the axis, root mean square, of the thickness; a moulded cup has some 1 %. The lower face
+    stays as it is. A perfect cup buckles late, when rounding errors let it.
 
     Regions: "top" (the upper face of the stem, for a gripper), "lip" (its edge), "rim" (the
     underside next to the lip, for contact), "underside" (the whole lower face of the wall).
@@ -118,8 +134,36 @@ def cup(
         profile = PROFILES[profile]
     profile.check()
     kind = mesh_of(element, "hex20", "cup")
+    if not 0.0 <= imperfection <= 0.1:
+        raise LimpetError(f"cup imperfection = {imperfection:g}: expected 0 to 0.1")
     numbers = mesh_size("cup", kind, nodes, sectors, segments, 3, _budget)
-    return replace(_revolve(profile, kind, *numbers), element=element)
+    if part_radius is not None:
+        numbers = _for_part(profile, kind, part_radius, *numbers, given=sectors is not None)
+    thickness = partial(_thickness, profile.stem_radius, imperfection) if imperfection else even
+    return replace(_revolve(profile, kind, *numbers, thickness), element=element)
+
+
+def _for_part(
+    profile: CupProfile, kind: str, part_radius: float, sectors: int, segments: int, given: bool
+) -> tuple[int, int]:
+    """Sectors and segments for a part of that radius."""
+    require_positive("cup part_radius", part_radius, " m")
+    order = 1 if kind in LINEAR else 2
+    least = lip_sectors(profile.radius, part_radius, order=order)
+    if sectors >= least:
+        return sectors, segments
+    if given:
+        length = 2.0 * np.pi * profile.radius / sectors
+        slack = lip_slack(length, 1.0 / part_radius, profile.radius, order)
+        warnings.warn(
+            f"cup sectors = {sectors}: on a part of radius {part_radius:g} m its lip leaves up to "
+            f"{1e6 * slack:.0f} um open between its nodes; use {least} sectors or more, about "
+            f"{_count(kind, least, segments)} nodes",
+            CoarseLipWarning,
+            stacklevel=3,
+        )
+        return sectors, segments
+    return least, segments
 
 
 def mesh_size(
@@ -142,12 +186,10 @@ def mesh_size(
 
 def _budget(kind: str, nodes: int) -> tuple[int, int]:
     """Sectors and segments for the nearest node count, with well-proportioned cells."""
-    wall, upper = {"hex20": (7, 4), "tet10": (12, 8)}.get(kind, (2, 1))  # nodes per segment
     best = (np.inf, 0, 0, 0)
     for m in range(8, 121, 2):
         for n in range(4, 81):
-            per_sector = wall * n + upper * STEM_LAYERS * _hub(n)
-            count = m * per_sector + 2 * STEM_LAYERS + 3
+            count = _count(kind, m, n)
             shape = m / n / (1.4 if kind in LINEAR else 2.0)
             miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))
             best = min(best, (miss, m, n, count))
@@ -160,20 +202,37 @@ def _budget(kind: str, nodes: int) -> tuple[int, int]:
     return m, n
 
 
+def _count(kind: str, sectors: int, segments: int) -> int:
+    """Number of nodes."""
+    wall, upper = {"hex20": (7, 4), "tet10": (12, 8)}.get(kind, (2, 1))  # nodes per segment
+    per_sector = wall * segments + upper * STEM_LAYERS * _hub(segments)
+    return sectors * per_sector + 2 * STEM_LAYERS + 3
+
+
 def _hub(segments: int) -> int:
     """Number of segments of the wall under the stem."""
     return max(1, round(0.18 * segments))
 
 
-def _revolve(profile: CupProfile, kind: str, sectors: int, segments: int) -> SoftShape:
+def _thickness(stem_radius: float, imperfection: float, r: float, angle: float) -> float:
+    """Of the wall at r [m] outside of the stem, of that of the profile: 1 and a few harmonics."""
+    blend = min(max((r / stem_radius - 1.0) / 0.5, 0.0), 1.0)
+    wave = sum(math.cos(n * angle - PHASE * n * n) for n in HARMONICS)
+    return 1.0 + imperfection * blend * wave * math.sqrt(2.0 / len(HARMONICS))
+
+
+def _revolve(
+    profile: CupProfile, kind: str, sectors: int, segments: int,
+    thickness: Callable[[float, float], float],
+) -> SoftShape:  # fmt: skip
     order = 1 if kind in LINEAR else 2
     hub = _hub(segments)
     station = _stations(profile, hub, segments, order)
-    grid = RevolvedGrid(profile, sectors, kind, station)
+    grid = RevolvedGrid(profile, sectors, kind, station, thickness)
     arrays = grid.fill([1 + (STEM_LAYERS if i < hub else 0) for i in range(segments)])
     points = grid.control_points()
     rings = _rings(grid, hub, segments)
-    collision = ring_surface(grid, rings, order * (1 + STEM_LAYERS))
+    collision = ring_surface(grid, rings, order * (1 + STEM_LAYERS), arrays)
     end, touched = order * segments, order * (segments - _rim(segments))
     regions = {
         "top": grid.nodes(lambda i, k: k == order * (1 + STEM_LAYERS)),

@@ -1,8 +1,8 @@
 """Rigid bodies on which a cup seals: cropped cylinder, trough, rod, plates with hole or groove.
 
 All of them are prisms. The axes of the cylinders are along y. A curved surface consists of flat
-facets whose edges lie on it, so the error of a facet is its sagitta, chord^2 / 8 radius. It must be
-well below the sealing distance (0.05 mm by default), else the facets determine where a cup seals.
+facets whose edges lie on it, so the error of a facet is its sagitta, chord^2 / 8 radius. Contact
+takes the surface for smooth where facets turn by less than the crease angle.
 """
 
 from __future__ import annotations
@@ -52,14 +52,19 @@ def trough(
     return _block("trough", x, rise, -height, length)
 
 
-def rod(radius: float, length: float, *, sagitta: float = SAGITTA) -> RigidShape:
+def rod(
+    radius: float, length: float, *, sagitta: float = SAGITTA, facets: int | None = None
+) -> RigidShape:
     """A cylinder along y with its highest line at z = 0: radius and length [m].
 
-    The error of its facets is at most `sagitta` [m].
+    The error of its facets is at most `sagitta` [m], or there are as many `facets` as given.
     """
     require_positive("rod radius", radius, " m")
     require_positive("rod length", length, " m")
-    count = max(8, _facets(2.0 * np.pi, radius, require_positive("rod sagitta", sagitta, " m")))
+    require_positive("rod sagitta", sagitta, " m")
+    if facets is not None and facets < 3:
+        raise LimpetError(f"rod facets = {facets}: expected 3 or more")
+    count = facets or max(8, _facets(2.0 * np.pi, radius, sagitta))
     angle = 0.5 * np.pi + 2.0 * np.pi * np.arange(count) / count
     ring = radius * np.column_stack([np.cos(angle), np.sin(angle) - 1.0])
     return RigidShape("rod", *_along_y([ring], length))

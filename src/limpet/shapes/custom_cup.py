@@ -19,7 +19,7 @@ from limpet.meshing.cad import STEP, tets_of_step, tets_of_surface
 from limpet.meshing.check import check_surface
 from limpet.meshing.files import ENDS, PathLike, load_mesh
 from limpet.meshing.tetrahedra import solid
-from limpet.shapes.cups import mesh_size
+from limpet.shapes.cups import CoarseLipWarning, mesh_size
 from limpet.shapes.suckers import Sucker, revolve, wall_budget
 
 MM = 1e-3
@@ -144,10 +144,6 @@ def _line(label: str, points: Line) -> Array:
     if np.any(np.linalg.norm(np.diff(line, axis=0), axis=1) == 0.0):
         raise LimpetError(f"cup {label}: expected consecutive points that differ")
     return line
-
-
-class CoarseLipWarning(UserWarning):
-    """The lip has so few corners that it may not seal."""
 
 
 def cup_from_mesh(

@@ -16,7 +16,6 @@ from limpet.geometry.shape import Array
 from limpet.geometry.surface import surface_topology
 from limpet.meshing.tetrahedra import coarsen
 
-UPRIGHT = np.cos(np.radians(5.0))  # largest tilt of the normal of a site
 SECTORS = 12  # of the disc around a site; each must reach the edge of the disc
 
 
@@ -96,6 +95,14 @@ def summit(points: Array, spot: Array, radius: float) -> Array:
     return spot + np.array([x, y, top])
 
 
+def dome(points: Array, spot: Array, radius: float) -> tuple[Array, Array]:
+    """The point (3,) [m] over a spot and the normal (3,) there of the paraboloid round it."""
+    offset = points - spot
+    a, b, c, *_ = paraboloid(offset[np.linalg.norm(offset, axis=1) < radius])[0]
+    normal = np.array([-b, -c, 1.0])
+    return spot + np.array([0.0, 0.0, a]), normal / np.linalg.norm(normal)
+
+
 def polish(points: Array, spot: Array, radius: float, fade: float) -> Array:
     """The points, with those around a spot moved along z onto the fitted paraboloid.
 
@@ -110,15 +117,17 @@ def polish(points: Array, spot: Array, radius: float, fade: float) -> Array:
     return points + np.outer(share * (dome - z), [0.0, 0.0, 1.0])
 
 
-def smoothest_spot(points: Array, triangles: Array, radius: float, name: str) -> GraspSite:
-    """The vertex facing up (z) whose disc of `radius` [m] is closest to a paraboloid.
+def grasp_sites(
+    points: Array, triangles: Array, radius: float, tilt: float = np.radians(5.0)
+) -> list[GraspSite]:
+    """The vertices whose disc of `radius` [m] is complete and on a dome: a cup can seal there.
 
-    The paraboloid fitted to a disc must be convex, so that a cup can seal on it, and the disc must
-    be complete. The least rms distance is chosen.
+    tilt [rad]: largest angle between the normal and z. The paraboloid fitted to the disc must be
+    convex.
     """
     normal, tree = vertex_normals(points, triangles), cKDTree(points)
-    best: GraspSite | None = None
-    for v in np.flatnonzero(normal[:, 2] > UPRIGHT):
+    found = []
+    for v in np.flatnonzero(normal[:, 2] > np.cos(tilt)):
         near = np.array(tree.query_ball_point(points[v], 1.15 * radius))
         near = near[normal[near] @ normal[v] > 0.0]
         offset = points[near] - points[v]
@@ -128,13 +137,29 @@ def smoothest_spot(points: Array, triangles: Array, radius: float, name: str) ->
             continue
         fit, rough = paraboloid(offset)
         curvature = np.linalg.eigvalsh([[2.0 * fit[3], fit[4]], [fit[4], 2.0 * fit[5]]])
-        if curvature[1] < 0.0 and (best is None or rough < best.roughness):
-            best = GraspSite(points[v], normal[v], curvature, rough)
-    if best is None:
+        if curvature[1] < 0.0:
+            found.append(GraspSite(points[v], normal[v], curvature, rough))
+    return found
+
+
+def best_site(
+    points: Array, triangles: Array, radius: float, centre: Array, roughness: float, name: str,
+    tilt: float = np.radians(15.0),
+) -> GraspSite:  # fmt: skip
+    """Where a planner of grasps sets a cup of `radius` [m] down, along the normal.
+
+    First it must seal: of all sites those with at most `roughness` [m], or else the smoothest. Then
+    the load must turn it little: of these the nearest, seen from above, to the `centre` (3,) of
+    mass.
+    """
+    sites = grasp_sites(points, triangles, radius, tilt)
+    if not sites:
         raise MeshError(
             f"{name} has no dome of radius {1e3 * radius:g} mm that faces up: rotate or enlarge it"
         )
-    return best
+    limit = max(roughness, min(site.roughness for site in sites))
+    sealed = [site for site in sites if site.roughness <= limit]
+    return min(sealed, key=lambda site: float(np.hypot(*(site.point - centre)[:2])))
 
 
 def coarsen_around(

@@ -127,7 +127,7 @@ def revolve(profile: Roof, kind: str, sectors: int, segments: int) -> SoftShape:
         "rim": grid.nodes(lambda i, k: i == end),
         "underside": grid.nodes(lambda i, k: k == 0),
     }
-    collision = ring_surface(grid, _rings(grid, end), order)
+    collision = ring_surface(grid, _rings(grid, end), order, arrays)
     return SoftShape("sucker", grid.control_points(), arrays, collision, boundary(arrays), regions)
 
 

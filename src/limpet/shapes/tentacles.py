@@ -21,8 +21,8 @@ from limpet.meshing.strips import strip
 
 SECTORS = 8  # of a sucker; corners and side midpoints of the unit are between them
 TURN = 2 * SECTORS  # half sectors
-# Section of a sucker in units of its radius: inner and outer face of the wall at the root, rim
-ROOT, RIM = (0.45, 0.8), 1.0
+# Section of a sucker in units of its radius: outer face of the wall at the root and at the rim
+ROOT, RIM = 0.8, 1.0
 DEPTH = 0.6  # of the hollow below the arm
 DOME = 0.15  # of its roof in the arm
 BULGE = 0.03  # of the middle of the rim below its edges
@@ -40,7 +40,9 @@ def tentacle(
     thickness: float = 0.45,  # of the arm, in widths
     sucker: float = 0.92,  # diameter of a sucker, as a fraction of the space for it
     lip: float = 0.12,  # thickness of a sucker's wall at the rim, in radii of the sucker
+    wall: float = 0.35,  # thickness of that wall at the arm, in radii of the sucker
     rim_vertices: int = 3,  # vertices of the collision surface per sector
+    stiffness: float = 1.0,  # Young's modulus of the suckers' walls over that of the arm
     element: str | None = None,
 ) -> SoftShape:
     """An arm from x = 0 to `length` with suckers below, of hex20 cells.
@@ -50,6 +52,7 @@ def tentacle(
     for label, value in (("length", length), ("root", root), ("tip", tip)):
         require_positive(f"tentacle {label}", value, " m")
     require_positive("tentacle thickness", thickness)
+    require_positive("tentacle stiffness", stiffness)
     if mesh_of(element, "hex20", "tentacle") != "hex20":
         raise LimpetError(f"tentacle element = '{element}': expected hex20, hex20p or hex20r")
     if tip > root:
@@ -62,11 +65,18 @@ def tentacle(
         raise LimpetError(f"tentacle sucker = {sucker:g}: expected a number between 0 and 1")
     if not 0.05 <= lip <= 0.5:
         raise LimpetError(f"tentacle lip = {lip:g}: expected 0.05 to 0.5 of a sucker's radius")
-    arm = _Arm(length, root, tip, suckers, thickness, sucker, lip)
+    if not 0.05 <= wall <= 0.6:
+        raise LimpetError(f"tentacle wall = {wall:g}: expected 0.05 to 0.6 of a sucker's radius")
+    arm = _Arm(length, root, tip, suckers, thickness, sucker, (lip, wall))
     cells = arm.mesh()
     points = np.array(arm.points)
     collision = arm.collision(cells["hex20"], rim_vertices)
-    return SoftShape("tentacle", points, cells, collision, boundary(cells), arm.regions(), element)
+    walls = np.ones(len(cells["hex20"]))
+    walls[list(arm.wall.values())] = stiffness
+    return SoftShape(
+        "tentacle", points, cells, collision, boundary(cells), arm.regions(), element,
+        {} if stiffness == 1.0 else {"hex20": walls},
+    )  # fmt: skip
 
 
 class _Arm:
@@ -79,11 +89,11 @@ class _Arm:
 
     def __init__(
         self, length: float, root: float, tip: float, count: int,
-        thickness: float, sucker: float, lip: float,
+        thickness: float, sucker: float, walls: tuple[float, float],
     ) -> None:  # fmt: skip
         self.length, self.root, self.tip, self.count = length, root, tip, count
         self.thickness = thickness
-        self.rim = (RIM - lip, RIM)
+        self.rim, self.foot = (RIM - walls[0], RIM), (ROOT - walls[1], ROOT)
         self.lines = self._unit_lines()
         pitch, width = np.diff(self.lines), self.width(self.lines)
         room = min(float((pitch / width[:-1]).min()), float((width[1:] / width[:-1]).min()))
@@ -150,7 +160,7 @@ class _Arm:
         big, turn = self.radius(k), 2.0 * np.pi * angle / TURN
         middle = 0.5 * (self.lines[k] + self.lines[k + 1])
         down = max(-level, 0.0) / 2.0  # 0 to 1 along the wall
-        inner, outer = (big * (a + (b - a) * down) for a, b in zip(ROOT, self.rim))
+        inner, outer = (big * (a + (b - a) * down) for a, b in zip(self.foot, self.rim))
         if ring > 4:
             inside = self._in_unit(unit, 4, angle, level)
             outside = self.points[self.node(unit, 6, angle, level)]

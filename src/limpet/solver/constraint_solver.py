@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.clock import Clock
-from limpet.dynamics.body import COUPLED, Body
+from limpet.dynamics.body import Body
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap, StepContext
 from limpet.dynamics.warm_start import SolverMemory
 from limpet.errors import DivergedError, LimpetError
@@ -54,6 +54,8 @@ class ConstraintSolver:
     regularisation: float
     warm_start: bool
     clock: Clock
+    impacts: bool = False  # solve for the velocities at the end of contacts that closed
+    relinearises: bool = False  # whether sets follow where the step ends, as soft bodies do
 
     def solve(
         self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], now: StepContext,
@@ -66,6 +68,7 @@ class ConstraintSolver:
         """
         h, applied, memory, after = now.h, now.control.applied, last, None
         iterations = retries = 0
+        most = MAX_RETRIES + sum(s.retries for s in sets)
         while True:
             layout = RowLayout.stack(sets)
             u = layout.jacobian.times(free) + layout.bias
@@ -85,19 +88,55 @@ class ConstraintSolver:
                 continue
             self.clock.lap("correct")
             iterations += 1
-            if self._relinearise(bodies, h * force, iterations) > COUPLED:
+            if self._relinearise(bodies, sets, h, force, iterations):
                 free = self._apply(bodies, h * applied)
                 continue
             rates = layout.jacobian.times(v)
             if sets:
                 after = self._points_after(bodies, h)
                 self.clock.lap("correct")
-                if self._recheck(sets, *after) and retries < MAX_RETRIES:
+                if self._recheck(sets, *after) and retries < most:
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
                     continue
+            for s in sets:
+                if self.impacts and s.name in layout.blocks and s.collides:
+                    multipliers, force = self._impacts(bodies, s, now, layout, multipliers, force)
+                    after = self._points_after(bodies, h)
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
             converged = result.converged and all(body.converged for body in bodies)
             return StepSolution(h, converged, result, parts, force, memory.after(last), after)
+
+    def _impacts(
+        self, bodies: Sequence[Body], constraints: ConstraintSet, now: StepContext,
+        layout: RowLayout, multipliers: Array, force: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Solve the contacts that have closed for the velocities v+; where the step ends stays.
+
+        Positions ask for H u = -gap/h; by v+ = v + (u - v)/theta that alone would throw back what
+        meets. The laws hold for the whole impulse, so a contact pushes less, but never pulls.
+        Returns the multipliers of all rows, and the forces on all points (N, 3).
+        """
+        part, h, n = layout.part[constraints.name], now.h, len(force)
+        pushed = layout.blocks[constraints.name].jacobian.transpose_times(multipliers[part], n)
+        if not pushed.any():
+            return multipliers, force
+        v_after = self._apply_impact(bodies, -h * pushed, h)
+        closed, block = constraints.impacts(multipliers[part], now.v, v_after)
+        u = block.jacobian.times(v_after) + block.bias
+        only = RowLayout.of(constraints.name, block)
+        problem, _ = self._assemble(bodies, only, u, now, impact=True)
+        found = self.method.solve(problem, multipliers[part][closed], 0).multipliers
+        multipliers = multipliers.copy()
+        multipliers[part.start + closed] = found
+        change = block.jacobian.transpose_times(found, n) - pushed
+        self._apply_impact(bodies, h * change, h)
+        return multipliers, force + change
+
+    def _apply_impact(self, bodies: Sequence[Body], impulse: Array, h: float) -> Array:
+        """(N, 3) velocities of all points at the end of the step."""
+        for body, own in zip(bodies, self.points.of_body):
+            body.apply_impact(impulse[own])
+        return self._points_after(bodies, h)[1]
 
     def _apply(self, bodies: Sequence[Body], impulse: Array) -> Array:
         """(N, 3) velocities of all points under the impulses."""
@@ -109,16 +148,24 @@ class ConstraintSolver:
         x, v = zip(*(body.points_after(h) for body in bodies))
         return self.points.gather(x), self.points.gather(v)
 
-    def _relinearise(self, bodies: Sequence[Body], impulse: Array, iteration: int) -> float:
-        """[m/s] by which bodies changed that have iterations left."""
-        changes = [
-            change
-            for body, own in zip(bodies, self.points.of_body)
-            if body.staggered
-            and (change := body.relinearise(impulse[own])) > 0.0
-            and iteration < body.staggered
-        ]
-        return max(changes, default=0.0)
+    def _relinearise(
+        self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], h: float, force: Array,
+        iteration: int,
+    ) -> bool:  # fmt: skip
+        """Whether a body has changed by more than it may, and has iterations left; the sets then
+        follow to where the step has ended.
+        """
+        if not any(body.staggered for body in bodies):
+            return False
+        again, (x_after, _) = False, self._points_after(bodies, h)
+        for body, own in zip(bodies, self.points.of_body):
+            if body.staggered:
+                change = body.relinearise(h * force[own])
+                again |= change > body.settled and iteration < body.staggered
+        if again and self.relinearises:
+            for constraints in sets:
+                constraints.relinearise(x_after)
+        return again
 
     def _recheck(self, sets: Sequence[ConstraintSet], x: Array, v: Array) -> bool:
         again = False
@@ -128,10 +175,12 @@ class ConstraintSolver:
         return again
 
     def _assemble(
-        self, bodies: Sequence[Body], layout: RowLayout, u: Array, now: StepContext
-    ) -> tuple[Problem, Eliminated | None]:
+        self, bodies: Sequence[Body], layout: RowLayout, u: Array, now: StepContext,
+        impact: bool = False,
+    ) -> tuple[Problem, Eliminated | None]:  # fmt: skip
         """W = h sum of the bodies' H A^-1 H^T, and u (r,), what the rows do without multipliers.
 
+        impact: of rows on v+ and impulses at the end of the step, H M^-1 H^T.
         Eliminated rows hold whatever the laws do, so the laws see bodies that are joined already.
         """
         parts = []
@@ -139,7 +188,8 @@ class ConstraintSolver:
             if body.movable:
                 index, rows = layout.jacobian.select(local)
                 if len(index):
-                    parts += [(index[at], part) for at, part in body.compliance(rows)]
+                    own = body.impact_compliance(rows) if impact else body.compliance(rows)
+                    parts += [(index[at], part) for at, part in own]
         reduced, eliminated, solved = join(parts, len(u), now.h), None, len(layout.compliance)
         if solved < len(u):
             try:
@@ -153,16 +203,16 @@ class ConstraintSolver:
             reduced, u = eliminated.compliance, eliminated.free
         regular = np.repeat(REGULARISED[layout.kind], np.diff(layout.start))  # (s,) bool
         diagonal = reduced.diagonal()
-        own, stuck = _own_compliance(diagonal, regular, layout.start)
+        lone, stuck = _own_compliance(diagonal, regular, layout.start)
         u[stuck] = 1.0  # as if open
-        regularisation = np.where(regular, self.regularisation * (diagonal + own), 0.0)
+        regularisation = np.where(regular, self.regularisation * (diagonal + lone), 0.0)
         regularisation += layout.compliance
         few = solved > MANY_ROWS * len(reduced.s) and self.regularisation > 0.0
         if few:
-            w: Array | FactoredDelassus = FactoredDelassus(reduced, own)
+            w: Array | FactoredDelassus = FactoredDelassus(reduced, lone)
         else:
             w = reduced.dense()
-            w.reshape(-1)[:: len(w) + 1] += own
+            w.reshape(-1)[:: len(w) + 1] += lone
         laws = layout.kind, layout.start, layout.data
         return Problem(w, regularisation, u, *laws, now.h), eliminated
 

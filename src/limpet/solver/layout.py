@@ -28,6 +28,14 @@ class RowLayout:
     data: Array  # (b, DATA)
 
     @staticmethod
+    def of(name: str, block: RowBlock) -> RowLayout:
+        """The rows of one set alone."""
+        return RowLayout(
+            {name: block}, {name: slice(0, len(block))}, block.jacobian, block.bias,
+            block.compliance, block.kind, block.start, block.data,
+        )  # fmt: skip
+
+    @staticmethod
     def stack(sets: Sequence[ConstraintSet]) -> RowLayout:
         found = {s.name: s.rows() for s in sets}
         last = {n: b for n, b in found.items() if len(b.kind) and b.kind[0] == ELIMINATED}

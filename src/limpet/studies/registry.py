@@ -13,7 +13,15 @@ STUDIES: dict[str, Study] = {
         "reproduce.robustness",
         "the peak force does not depend on solver and mesh settings",
     ),
+    "outcomes": Study(
+        "reproduce.outcomes",
+        "P's scenes end alike at four time steps and on two meshes (long; resumes)",
+        can_be_set=True,
+    ),
     "curved": Study("reproduce.curved", "largest curvature that the cup lifts (P figure 10)"),
+    "cylinders": Study(
+        "reproduce.cylinders", "a bell seals on the same tubes whatever the meshes (long)"
+    ),
     "table3": Study("reproduce.table3", "pull-off force on cylinders, as P table 3 (long)"),
     "fig4": Study(
         "reproduce.fig4",
@@ -30,6 +38,14 @@ STUDIES: dict[str, Study] = {
     "shapes": Study(
         "reproduce.shapes",
         "three cups that lift by deforming their top (P figure 12)",
+    ),
+    "drawn-down": Study(
+        "reproduce.drawn_down",
+        "the least pump that draws down and seals a lip 0.1 mm off a plate",
+    ),
+    "roughness": Study(
+        "reproduce.roughness",
+        "life of a cup under a constant load on rough surfaces (Tiwari and Persson 2019)",
     ),
     "fig6": Study("reproduce.fig6", "the shape of a cup under a regulated vacuum (A figure 6)"),
     "fig8": Study(

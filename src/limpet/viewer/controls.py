@@ -11,7 +11,8 @@ from limpet.errors import LimpetError
 from limpet.scenes.registry import SceneParameters, unit_of
 from limpet.units import DIMENSIONS, show
 
-HIDDEN = ("tilt", "shift", "seal_boundary", "sealing_distance")  # not on the page; use --set
+# not on the page; use --set
+HIDDEN = ("tilt", "shift", "seal_boundary", "sealing_distance", "reach", "roughness", "wavelength")
 LEAK_SCALE = 2e-5  # [mol/s] end of the slider: fills a cup in about a second
 
 

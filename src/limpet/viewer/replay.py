@@ -106,6 +106,8 @@ def _quantised_points(points: Array, low: Array, size: Array) -> Array:
 def _range(name: str, frames: list[Frame] | Any, reach: float) -> list[float]:
     if name == "gap":
         return [0.0, reach]
+    if COLOURS[name].classes:
+        return [0.0, COLOURS[name].least]
     largest = [np.nanmax(v) for m in frames if not np.isnan(v := m.fields[name]).all()]
     return [0.0, _round_up(max([COLOURS[name].least, *map(float, largest)]))]
 

@@ -98,7 +98,7 @@ def test_pushed_vertices_overlap_and_pulled_ones_part_by_the_sealing_distance(ca
     near = vertex_proximity(scene.contacts(), scene.surface)
     division = divide(scene.surface, near, S, [candidate], ring)
     leads = np.array([[True, True], [False, False]])
-    shift = offsets(scene.surface, near, S, division, leads)
+    shift = offsets(scene.surface, near, S, division, leads, scene.x)
     cup = scene.part(0)
     gap = near.gap[cup] + (shift[cup] * near.away[cup]).sum(axis=1)
     assert np.allclose(gap[division.role[cup] == PUSH], -S, atol=1e-15)
@@ -122,7 +122,7 @@ def test_a_follower_moves_only_for_what_the_leader_leaves_open(kit):
     near = vertex_proximity(scene.contacts(), scene.surface)
     division = divide(scene.surface, near, S, [], SealBoundary.OUTER)
     leads = np.array([[True, True], [False, False]])
-    shift = offsets(scene.surface, near, S, division, leads)
+    shift = offsets(scene.surface, near, S, division, leads, scene.x)
     lid, block = scene.part(0), scene.part(1)
     assert np.allclose(shift[lid][near.gap[lid] < S], [0, 0, -S])
     # The lid's corners carry its whole face down, so no vertex of the block need move.
@@ -133,5 +133,5 @@ def test_a_follower_moves_only_for_what_the_leader_leaves_open(kit):
     gap[lid] = np.inf
     alone = VertexProximity(gap, near.away, near.face, near.weights)
     division = divide(scene.surface, alone, S, [], SealBoundary.OUTER)
-    shift = offsets(scene.surface, alone, S, division, leads)
+    shift = offsets(scene.surface, alone, S, division, leads, scene.x)
     assert np.allclose(shift[block][near.gap[block] < S], [0, 0, S])

@@ -36,11 +36,12 @@ def test_measured_forces_are_on_the_mark() -> None:
         assert row["from wet [%]"] < 0.0
 
 
-def test_a_force_too_far_off_at_20_mm_fails_the_claim() -> None:
+def test_a_force_too_far_off_at_any_radius_fails_the_claim() -> None:
     dry = {radius: values[1] for radius, values in MEASURED.items()}
     assert not table3.run(quiet, made_up({**dry, 20.0: 26.0})).ok
     assert not table3.run(quiet, made_up({**dry, 20.0: 0.2})).ok  # never sealed
-    assert table3.run(quiet, made_up({**dry, 25.0: 40.0})).ok  # stated, not claimed
+    assert not table3.run(quiet, made_up({**dry, 25.0: 27.0})).ok  # so does one that is predicted
+    assert table3.run(quiet, made_up({**dry, 25.0: 26.0})).ok
 
 
 def test_a_force_that_follows_the_mesh_fails_the_claim() -> None:

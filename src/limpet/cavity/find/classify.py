@@ -44,6 +44,14 @@ STRICTLY_OUTSIDE = 4
 OUTER_BORDER = 5
 NO_REGION = -1
 
+CLASS_NAMES = {  # in A's words
+    IN_CONTACT: "in active contact",
+    STRICTLY_INSIDE: "strictly inside",
+    INNER_BORDER: "inner border",
+    STRICTLY_OUTSIDE: "strictly outside",
+    OUTER_BORDER: "outer border",
+}
+
 
 @dataclass(frozen=True)
 class VertexClasses:

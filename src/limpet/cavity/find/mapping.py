@@ -39,7 +39,8 @@ class Mapped:
     face: Array  # (t,) int32, the wall's triangle that each is a piece of
     point: Array  # (v,) int32, the union's vertex that each copy is of
     copy_body: Array  # (v,) int32
-    vertices: Array  # (v, 3) int32, the global surface vertices that carry each copy
+    copy_face: Array  # (v,) int32, a wall's triangle that it lies on
+    vertices: Array  # (v, 3) int32, the vertices of that: they carry the copy
     weights: Array  # (v, 3)
     first: Array  # (p,) int32, the first copy of each of the union's vertices in use
     next: Array  # (v,) int32, the next copy of the same vertex, -1 after the last
@@ -130,7 +131,7 @@ def _barycentric(p: Array, a: Array, b: Array, c: Array, out: Array) -> None:
 @njit(cache=True)
 def _map_vertices(
     points: Array, triangles: Array, body: Array, face: Array, wall_triangles: Array, y: Array,
-) -> tuple[Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
+) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
     """Number a copy of each union vertex for each body at it; returned as in Mapped."""
     number = np.full(len(points), -1, dtype=np.int32)
     first = np.empty(3 * len(triangles), dtype=np.int32)
@@ -138,6 +139,7 @@ def _map_vertices(
     following = np.full(3 * len(triangles), -1, dtype=np.int32)
     point = np.empty(3 * len(triangles), dtype=np.int32)
     copy_body = np.empty(3 * len(triangles), dtype=np.int32)
+    copy_face = np.empty(3 * len(triangles), dtype=np.int32)
     vertices = np.empty((3 * len(triangles), 3), dtype=np.int32)
     weights = np.empty((3 * len(triangles), 3))
     n_points, n = 0, 0
@@ -159,14 +161,15 @@ def _map_vertices(
                     following[before] = copy
                 point[copy] = number[u]
                 copy_body[copy] = body[t]
+                copy_face[copy] = face[t]
                 vertices[copy] = wall_triangles[face[t]]
                 a, b, c = wall_triangles[face[t]]
                 _barycentric(points[u], y[a], y[b], y[c], weights[copy])
                 n += 1
             corners[t, i] = copy
     return (
-        corners, point[:n].copy(), copy_body[:n].copy(), vertices[:n].copy(), weights[:n].copy(),
-        first[:n_points].copy(), following[:n].copy(),
+        corners, point[:n].copy(), copy_body[:n].copy(), copy_face[:n].copy(), vertices[:n].copy(),
+        weights[:n].copy(), first[:n_points].copy(), following[:n].copy(),
     )  # fmt: skip
 
 

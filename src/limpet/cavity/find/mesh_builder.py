@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numba import njit
 
+from limpet.cavity.find.curved_mesh import (
+    Copies,
+    Land,
+    Seams,
+    Walls,
+    carried,
+    curved_mesh,
+    flat_mesh,
+)
 from limpet.cavity.find.mapping import Mapped
-from limpet.cavity.mesh import CavityMesh, JoinedSurface, areas, with_support
+from limpet.cavity.mesh import (
+    CavityMesh,
+    JoinedSurface,
+    areas,
+    offsets_of,
+    positions_of,
+    with_support,
+)
 from limpet.cavity.seal.boundary import Candidate
 
 Array = np.ndarray
@@ -32,39 +49,82 @@ def cavity_mesh(
     whatever the sealing distance is. Where that leads over a crease of the other body, as from the
     wall of a hole onto its rim, a strip of triangles goes there instead.
     """
-    vertices, weights = mapped.vertices.copy(), mapped.weights.copy()
+    weights, copy_face = mapped.weights.copy(), mapped.copy_face.copy()
     n = len(surface.offset) - 1
     bears = np.zeros((n, n), dtype=np.bool_)
     bears[candidate.rings[:, 0], candidate.rings[:, 1]] = True
-    moved, points = _snap(
-        mapped.first, mapped.next, mapped.copy_body, vertices, weights, bears, seal, x
+    moved, to = _snap(
+        mapped.first, mapped.next, mapped.copy_body, mapped.vertices, weights, bears, seal
     )
-    target = np.full(len(vertices), -1, dtype=np.int32)  # the triangle that a copy is moved to
-    place = weights.copy()
-    for b in np.unique(mapped.copy_body[moved]):
-        mine = mapped.copy_body[moved] == b
-        triangle, nearest = closest(int(b), points[mine])
-        found = triangle >= 0
-        at = moved[mine][found]
-        target[at] = surface.face_offset[b] + triangle[found]
-        place[at] = nearest[found]
-    over = _over_a_crease(mapped.corners, mapped.face, target, surface.triangles, x)
-    plain = np.flatnonzero((target >= 0) & ~over)
-    vertices[plain], weights[plain] = surface.triangles[target[plain]], place[plain]
-    twin = np.full(len(vertices), -1, dtype=np.int32)
-    extra = np.flatnonzero(over)
-    twin[extra] = len(vertices) + np.arange(len(extra))
-    copy_body = np.concatenate([mapped.copy_body, mapped.copy_body[extra]])
-    vertices = np.concatenate([vertices, surface.triangles[target[extra]]])
-    weights = np.concatenate([weights, place[extra]])
-    triangles, bridge = _close(mapped.corners, mapped.first, mapped.next, mapped.point, twin)
+    if surface.patches is None:
+        points = positions_of(mapped.vertices[to], weights[to], x)
+    else:
+        own = Copies(mapped.copy_body[to], copy_face[to], weights[to])
+        points = positions_of(*carried(surface, own), x)
+    target, place = nearest(surface, closest, mapped.copy_body[moved], points)
+    over = _over_a_crease(
+        mapped.corners, mapped.face, _spread(moved, target, len(weights)), surface.triangles, x
+    )[moved]
+    plain = (target >= 0) & ~over
+    copy_face[moved[plain]], weights[moved[plain]] = target[plain], place[plain]
+    twin = _spread(moved[over], len(weights) + np.arange(int(over.sum())), len(weights))
+    copies = Copies(
+        np.concatenate([mapped.copy_body, mapped.copy_body[moved[over]]]),
+        np.concatenate([copy_face, target[over]]).astype(np.int32),
+        np.concatenate([weights, place[over]]),
+    )
+    ends, edge, root = _meeting(mapped.corners, mapped.first, mapped.next, mapped.point)
+    one, other = copies.body[ends[:, 0]], copies.body[ends[:, 2]]
+    bearing = np.column_stack([bears[one, other], bears[other, one]])
+    seams = Seams(ends, edge, bearing, twin, root)
+    at = moved.copy()
+    at[over] = twin[moved[over]]
+    under = np.column_stack([at, to])[target >= 0]
+    walls = Walls(mapped.corners, mapped.face, copies, seams, under)
+    return closed_mesh(surface, x, walls, candidate, core, partial(nearest, surface, closest))
+
+
+def closed_mesh(
+    surface: JoinedSurface, x: Array, walls: Walls, candidate: Candidate, core: Array, land: Land
+) -> CavityMesh:
+    """The mesh of walls that are closed at their seams: curved where the surfaces are."""
+    copies = walls.copies
+    if surface.patches is None:
+        triangles, bridge = flat_mesh(walls.corners, walls.seams)
+        vertices, weights = surface.triangles[copies.face], copies.weights
+        curved, quads = np.zeros((0, 6), np.int32), np.zeros((0, 8), np.int32)
+        under = np.zeros((0, 2), np.int32)
+    else:
+        made = curved_mesh(surface, x, walls, land)
+        triangles, curved, quads, bridge = made.triangles, made.curved, made.quads, made.bridge
+        vertices, weights, under = made.points, made.weights, made.under
     vertices, support, slot = with_support(vertices, weights)
     mesh = CavityMesh(
-        triangles=triangles, share=np.ones(len(triangles)), bridge=bridge, body=copy_body,
-        vertices=vertices, weights=weights, support=support, slot=slot, rings=candidate.rings,
-        interior=candidate.interior, core=core, seal_line=candidate.seal_line,
+        triangles=triangles, share=np.ones(len(bridge)), bridge=bridge,
+        body=surface.body[vertices[:, 0]], vertices=vertices, weights=weights, support=support,
+        slot=slot, rings=candidate.rings, interior=candidate.interior, core=core,
+        seal_line=candidate.seal_line, curved=curved, quads=quads, under=under,
     )  # fmt: skip
-    return replace(mesh, bridged=areas(mesh, x)[1])
+    return replace(mesh, bridged=areas(mesh, x)[1], offset=offsets_of(mesh, x))
+
+
+def nearest(
+    surface: JoinedSurface, closest: Closest, bodies: Array, points: Array
+) -> tuple[Array, Array]:
+    """The nearest triangle (k,), -1 for none, of a body each, and barycentrics (k, 3) there."""
+    triangle, weights = np.full(len(points), -1, np.int32), np.zeros((len(points), 3))
+    for b in np.unique(bodies):
+        mine = bodies == b
+        own, weights[mine] = closest(int(b), points[mine])
+        triangle[mine] = np.where(own >= 0, surface.face_offset[b] + own, -1)
+    return triangle, weights
+
+
+def _spread(where: Array, values: Array, n: int) -> Array:
+    """(n,) int32 with values at some places and -1 elsewhere."""
+    out = np.full(n, -1, dtype=np.int32)
+    out[where] = values
+    return out
 
 
 @njit(cache=True)
@@ -94,77 +154,51 @@ def _normal(triangle: Array, x: Array) -> tuple[float, float, float]:
 
 
 @njit(cache=True)
-def _close(
-    corners: Array, first: Array, following: Array, point: Array, twin: Array
-) -> tuple[Array, Array]:
-    """Add the bridging triangles: two for each edge between bodies, a fan where more meet.
-
-    twin (v,): the copy that stands for another one at the edge, -1 where it does so itself; between
-    the two goes a strip.
-    """
+def _meeting(
+    corners: Array, first: Array, following: Array, point: Array
+) -> tuple[Array, Array, Array]:
+    """The edges at which two bodies meet, as in Seams: ends (s, 4), edge (s, 2), root (s, 2)."""
     n_points = len(first)
     key = np.empty(3 * len(corners), dtype=np.int64)
-    tail = np.empty(3 * len(corners), dtype=np.int32)
-    head = np.empty(3 * len(corners), dtype=np.int32)
+    half = np.empty(3 * len(corners), dtype=np.int32)
     n = 0
     for t in range(len(corners)):
         for i in range(3):
-            a, b = corners[t, i], corners[t, (i + 1) % 3]
-            p, q = np.int64(point[a]), np.int64(point[b])
+            p = np.int64(point[corners[t, i]])
+            q = np.int64(point[corners[t, (i + 1) % 3]])
             if following[first[p]] >= 0 and following[first[q]] >= 0:  # both shared by bodies
                 key[n] = min(p, q) * n_points + max(p, q)
-                tail[n] = a
-                head[n] = b
+                half[n] = 3 * t + i
                 n += 1
     order = np.argsort(key[:n], kind="mergesort")
-    extra = np.empty((4 * n, 3), dtype=np.int32)
-    bridging = np.zeros(4 * n, dtype=np.bool_)
+    ends = np.empty((n, 4), dtype=np.int32)
+    edge = np.empty((n, 2), dtype=np.int32)
+    root = np.empty((n, 2), dtype=np.int32)
     m = 0
     for j in range(n - 1):
-        e, f = order[j], order[j + 1]
-        if key[e] != key[f] or tail[e] == head[f]:
+        e, f = half[order[j]], half[order[j + 1]]
+        a, b = corners[e // 3, e % 3], corners[e // 3, (e + 1) % 3]
+        c, d = corners[f // 3, f % 3], corners[f // 3, (f + 1) % 3]
+        if key[order[j]] != key[order[j + 1]] or a == d:
             continue
-        # a -> b on one body, c -> d back on another; what bounds a strip takes their places
-        a, b = tail[e], head[e]
-        c, d = tail[f], head[f]
-        a2, b2 = a if twin[a] < 0 else twin[a], b if twin[b] < 0 else twin[b]
-        c2, d2 = c if twin[c] < 0 else twin[c], d if twin[d] < 0 else twin[d]
-        for tail_, head_, tail2, head2 in ((a, b, a2, b2), (c, d, c2, d2)):
-            if tail2 != tail_:
-                extra[m, 0], extra[m, 1], extra[m, 2] = head_, tail_, tail2
-                m += 1
-            if head2 != head_:
-                extra[m, 0], extra[m, 1], extra[m, 2] = head_, tail2, head2
-                m += 1
-        extra[m, 0], extra[m, 1], extra[m, 2] = b2, a2, d2
-        extra[m + 1, 0], extra[m + 1, 1], extra[m + 1, 2] = b2, d2, c2
-        bridging[m] = bridging[m + 1] = True
-        m += 2
-        # Each end has now a step from copy to copy. Where three or more bodies meet these steps
-        # make a loop; a fan from the first copy fills it.
-        for from_, to, from2, to2 in ((a, d, a2, d2), (c, b, c2, b2)):
-            root = first[point[from_]]
-            if from_ != root and to != root:
-                root = root if twin[root] < 0 else twin[root]
-                extra[m, 0], extra[m, 1], extra[m, 2] = to2, from2, root
-                bridging[m] = True
-                m += 1
-    triangles = np.concatenate((corners, extra[:m]))
-    bridge = np.concatenate((np.zeros(len(corners), dtype=np.bool_), bridging[:m]))
-    return triangles, bridge
+        ends[m, 0], ends[m, 1], ends[m, 2], ends[m, 3] = a, b, c, d
+        edge[m, 0], edge[m, 1] = e, f
+        root[m, 0], root[m, 1] = first[point[a]], first[point[b]]
+        m += 1
+    return ends[:m].copy(), edge[:m].copy(), root[:m].copy()
 
 
 @njit(cache=True)
 def _snap(
     first: Array, following: Array, copy_body: Array, vertices: Array, weights: Array, bears: Array,
-    seal: Array, x: Array,
+    seal: Array,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Move the bearers' boundary copies onto the seal line (in place).
 
-    Returns the copies on the other bodies that must follow, and the points they must be nearest to.
+    Returns the copies on the other bodies that must follow, and those they must be nearest to.
     """
     moved = np.empty(len(vertices), dtype=np.int64)
-    points = np.empty((len(vertices), 3))
+    to = np.empty(len(vertices), dtype=np.int64)
     n = 0
     for p in range(len(first)):
         best, most = -1, 0  # where more than two bodies meet: the one that bears most of the rings
@@ -186,16 +220,14 @@ def _snap(
                 total += weights[best, i]
         if total < AT_LINE:
             continue
-        target = np.zeros(3)
         for i in range(3):
             held = seal[vertices[best, i]]
             weights[best, i] = weights[best, i] / total if held else 0.0
-            target += weights[best, i] * x[vertices[best, i]]
         d = first[p]
         while d >= 0:
             if d != best:
                 moved[n] = d
-                points[n] = target
+                to[n] = best
                 n += 1
             d = following[d]
-    return moved[:n].copy(), points[:n].copy()
+    return moved[:n].copy(), to[:n].copy()

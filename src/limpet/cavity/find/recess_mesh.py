@@ -14,14 +14,15 @@ bounds no volume either way. A hole in the other body is covered, not followed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
-from limpet.cavity.find.mesh_builder import Closest
-from limpet.cavity.mesh import CavityMesh, JoinedSurface, areas, with_support
+from limpet.cavity.find.curved_mesh import Copies, Seams, Walls
+from limpet.cavity.find.mesh_builder import Closest, closed_mesh
+from limpet.cavity.mesh import CavityMesh, JoinedSurface
 from limpet.cavity.seal.boundary import Candidate
 
 Array = np.ndarray
@@ -37,63 +38,87 @@ def recess_mesh(
     inside = np.zeros(len(surface.body), dtype=bool)
     inside[candidate.interior] = True
     own = surface.triangles[surface.face_offset[carrier] : surface.face_offset[carrier + 1]]
-    own = own[inside[own].any(axis=1)][:, ::-1]  # seen from the air
+    inside_faces = inside[own].any(axis=1)
+    own = own[inside_faces][:, ::-1]  # seen from the air
     used, numbered = np.unique(own, return_inverse=True)
     wall = numbered.reshape(-1, 3).astype(np.int32)
-    triangles, bridges = [wall], [np.zeros(len(wall), dtype=bool)]
-    vertices, weights = [np.column_stack([used] * 3)], [np.eye(3)[np.zeros(len(used), int)]]
+    faces = surface.face_offset[carrier] + np.flatnonzero(inside_faces)
     count = len(used)
+    face_of, corner_of = _first_faces(wall, faces, surface.triangles, used)
+    copy_faces, weights = [face_of], [np.eye(3)[corner_of]]
+    pieces, piece_faces = [wall], [faces]
+    seams: list[tuple[Array, Array]] = []  # loops of the wall, and what lies under them
+    land = partial(_land, surface, x, others, closest)
     loops = _loops(wall, count)
     if len(others) == 1:
-        image, image_weights, _ = _land(surface, x, others, closest, x[used])
-        vertices.append(image)
+        image, image_weights, _ = land(x[used])
+        copy_faces.append(image)
         weights.append(image_weights)
-        strips = [_strip(loop, loop + count) for loop in loops]
-        triangles += [wall[:, ::-1] + np.int32(count), *strips]
-        bridges += [np.zeros(len(wall), dtype=bool), *(np.ones(len(s), bool) for s in strips)]
+        pieces.append(wall[:, ::-1] + np.int32(count))
+        seams += [(loop, loop + count) for loop in loops]
         loops = []
     for loop in loops:
-        rim, rim_weights, place = _land(surface, x, others, closest, x[used[loop]])
+        rim, rim_weights, place = land(x[used[loop]])
         centre = place.mean(axis=0)
         steps = np.arange(LEVELS - 1, 0, -1)[:, None, None] / LEVELS
         between = (centre + steps * (place - centre)).reshape(-1, 3)
-        rest, rest_weights, _ = _land(surface, x, others, closest, np.vstack([between, centre]))
-        vertices += [rim, rest]
+        rest, rest_weights, _ = land(np.vstack([between, centre]))
+        copy_faces += [rim, rest]
         weights += [rim_weights, rest_weights]
         levels = count + np.arange(len(loop) * LEVELS).reshape(LEVELS, -1)
         count += len(rim) + len(rest)
         middle = np.full(len(loop), count - 1)
-        rings = [_strip(*pair) for pair in pairwise([*levels, middle])]
-        triangles += [_strip(loop, levels[0]), *rings]
-        bridges += [np.ones(2 * len(loop), bool), *(np.zeros(len(r), bool) for r in rings)]
-    corners, support, slot = with_support(
-        np.concatenate(vertices).astype(np.int32), np.concatenate(weights)
-    )
-    mesh = CavityMesh(
-        triangles=np.concatenate(triangles), share=np.ones(sum(map(len, triangles))),
-        bridge=np.concatenate(bridges), body=surface.body[corners[:, 0]], vertices=corners,
-        weights=np.concatenate(weights), support=support, slot=slot, rings=candidate.rings,
-        interior=candidate.interior, core=core, seal_line=candidate.seal_line,
-    )  # fmt: skip
-    return replace(mesh, bridged=areas(mesh, x)[1])
+        pieces += [_strip(*pair) for pair in pairwise([*levels, middle])]
+        seams.append((loop, levels[0]))
+    corners = np.concatenate(pieces)
+    piece_faces += [np.full(len(p), -1) for p in pieces[1:]]
+    on = np.concatenate(copy_faces).astype(np.int32)
+    copies = Copies(surface.body[surface.triangles[on, 0]], on, np.concatenate(weights))
+    edges = _seams(corners, seams, len(on))
+    under = edges.ends[:, [3, 0]]
+    walls = Walls(corners, np.concatenate(piece_faces).astype(np.int32), copies, edges, under)
+    return closed_mesh(surface, x, walls, candidate, core, lambda bodies, points: land(points)[:2])
+
+
+def _first_faces(wall: Array, faces: Array, triangles: Array, used: Array) -> tuple[Array, Array]:
+    """A collision triangle that each vertex of the wall is a corner of, and which of its three."""
+    face, corner = np.zeros(len(used), np.int32), np.zeros(len(used), np.int64)
+    for i in range(3):
+        face[wall[:, i]] = faces
+    at = triangles[face] == used[:, None]
+    corner[:] = at.argmax(axis=1)
+    return face, corner
+
+
+def _seams(corners: Array, pairs: list[tuple[Array, Array]], n: int) -> Seams:
+    """Where loops of the wall meet what lies under them."""
+    ends = [np.column_stack([one, np.roll(one, -1), np.roll(two, -1), two]) for one, two in pairs]
+    four = np.concatenate([*ends, np.zeros((0, 4), np.int64)]).astype(np.int32)
+    half = {
+        (int(t[i]), int(t[(i + 1) % 3])): 3 * k + i for k, t in enumerate(corners) for i in range(3)
+    }
+    edge = np.array([(half[a, b], half[c, d]) for a, b, c, d in four.tolist()], np.int32)
+    bears = np.tile([True, False], (len(four), 1))
+    twin = np.full(n, -1, np.int32)
+    return Seams(four, edge.reshape(-1, 2), bears, twin, four[:, [0, 1]])
 
 
 def _land(
     surface: JoinedSurface, x: Array, bodies: Sequence[int], closest: Closest, points: Array
 ) -> tuple[Array, Array, Array]:
-    """Carry points by the nearest place on any of the bodies: vertices, weights (k, 3), place."""
-    corners = np.zeros((len(points), 3), dtype=np.int32)
-    weights, place = np.zeros((len(points), 3)), points.copy()
+    """The nearest place on any of the bodies: triangle (k,), weights (k, 3), place (k, 3) [m]."""
+    face = np.full(len(points), surface.face_offset[bodies[0]], dtype=np.int32)
+    weights, place = np.tile([1.0, 0.0, 0.0], (len(points), 1)), points.copy()
     nearest = np.full(len(points), np.inf)
     for b in bodies:
         triangle, bary = closest(b, points)
-        at = surface.triangles[surface.face_offset[b] + np.maximum(triangle, 0)]
-        there = np.einsum("ki,kij->kj", bary, x[at])
+        at = surface.face_offset[b] + np.maximum(triangle, 0)
+        there = np.einsum("ki,kij->kj", bary, x[surface.triangles[at]])
         far = np.where(triangle >= 0, np.linalg.norm(there - points, axis=1), np.inf)
         better = far < nearest
-        nearest[better], corners[better] = far[better], at[better]
+        nearest[better], face[better] = far[better], at[better]
         weights[better], place[better] = bary[better], there[better]
-    return corners, weights, place
+    return face, weights, place
 
 
 def _loops(wall: Array, n: int) -> list[Array]:

@@ -199,7 +199,7 @@ class _Search:
 
     def _union(self, division: Division) -> tuple[Array, UnionMesh, Array]:
         surface = self.surface
-        shift = offsets(surface, self.near, self.sealing_distance, division, self.leads)
+        shift = offsets(surface, self.near, self.sealing_distance, division, self.leads, self.x)
         y = self.x - self.centre + shift
         merged = union(
             [

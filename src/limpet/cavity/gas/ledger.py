@@ -8,7 +8,7 @@ import numpy as np
 
 from limpet.cavity.gas.atmosphere import Gas
 from limpet.cavity.gas.limit import Seal
-from limpet.cavity.gas.network import HoseState, PortFlow
+from limpet.cavity.gas.network import CavityFlow, HoseState
 from limpet.cavity.mesh import CavityMesh
 from limpet.report import NOWHERE, Place
 
@@ -32,12 +32,17 @@ class Cavity:
     bottleneck: Place = NOWHERE  # [m] see CavityReport
     missing: int = 0  # detections in a row that did not find it
     parts: int = 1  # into which contact cut it when it was last meshed, by its vertex graph
-    port_flow: PortFlow | None = None  # in this step, if it is on a line
+    flow: CavityFlow | None = None  # in this step, if it is on a line or its ring leaks
 
     @property
     def air(self) -> float:
         """n [mol]"""
         return self.gas.amount
+
+    @property
+    def imposed(self) -> float | None:
+        """P [Pa] that a regulator holds in this step; None: its pressure follows from its air."""
+        return None if self.flow is None else self.flow.to_line.target
 
 
 @dataclass(frozen=True)

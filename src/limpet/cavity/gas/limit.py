@@ -19,6 +19,8 @@ class Seal:
     force: float = 0.0  # F [N] with which the contact ring is pressed on
     area: float = 0.0  # A [m^2] on which the cavity's pressure pushes against that force
     overpressure: float = 0.0  # p = P - P_atm [Pa] in the cavity while the ring bore that
+    conductance: float = 0.0  # G [mol/(s Pa)] of the gap round the cavity (RingGap.conductance)
+    closed: bool = True  # whether the ring touches all round, but for what its mesh cannot follow
 
 
 class Limit(Protocol):

@@ -13,7 +13,7 @@ before the step is solved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,12 +54,12 @@ class Port:
 
 
 @dataclass(frozen=True)
-class PortFlow:
-    """What moves the air of one cavity in a step: its line, and what leaks."""
+class CavityFlow:
+    """What moves the air of one cavity in a step: its line, if it is on one, and what leaks."""
 
-    port: int
-    to_line: Flow
     leak: Flow  # outward, as all flows here
+    to_line: Flow = NO_FLOW
+    port: int | None = None
 
     def gas_row(self, volume: float, amount: float, h: float, rt: float) -> tuple[float, float]:
         """V + h b R T and (n + h a) R T, for the gas law."""
@@ -88,7 +88,8 @@ class HoseState:
     taken: float = 0.0  # [mol] in this step, by source or vent
     drawn: float = 0.0  # [mol] in this step, from the cup
     end: Flow = NO_FLOW  # in this step: what leaves for the source, or its pressure
-    sealed: bool = False
+    on_cavity: bool = False  # it drew from trapped air, not from an open cup
+    sealed: bool = False  # and the ring round that is closed
     known: bool = True  # False: an ideal regulator on an open cup, which would take any amount
 
 
@@ -142,15 +143,18 @@ class GasNetwork:
         return _flow_from_cup(self.ports[port].hose, states[port], h, self.atmosphere.rt)
 
     def advance(
-        self, states: Sequence[HoseState], drawn: Mapping[int, tuple[float, float]], h: float
-    ) -> tuple[HoseState, ...]:
+        self, states: Sequence[HoseState], drawn: Mapping[int, tuple[float, float]], h: float,
+        open_rings: Container[int] = (),
+    ) -> tuple[HoseState, ...]:  # fmt: skip
         """The lines at the end of a step. drawn: by port the pressure [Pa] of its cavity, and the
-        air [mol] that came from it; a port that is missing there is on an open cup.
+        air [mol] that came from it; a port that is missing there is on an open cup. open_rings:
+        ports whose cavity does not count as sealed.
         """
         out = []
         for i, (port, state) in enumerate(zip(self.ports, states)):
             p, taken = drawn.get(i, (self.atmosphere.pressure, None))
-            out.append(_after(port.hose, state, p, taken, h, self.atmosphere.rt))
+            after = _after(port.hose, state, p, taken, h, self.atmosphere.rt)
+            out.append(replace(after, sealed=after.on_cavity and i not in open_rings))
         return tuple(out)
 
     def sensors(self, states: Sequence[HoseState], h: float) -> dict[str, VacuumSensorReport]:
@@ -191,18 +195,18 @@ def _after(
 ) -> HoseState:
     """The line at the end of a step. pressure [Pa]: of the cup, or of the atmosphere if it is open.
 
-    drawn [mol]: what came from a sealed cavity; None: the cup is open, and it is computed here.
+    drawn [mol]: what came from a cavity; None: the cup is open, and it is computed here.
     """
-    end, sealed = state.end, drawn is not None
+    end, on_cavity = state.end, drawn is not None
     if hose.conductance == np.inf:
         own = pressure
     else:
         alpha, beta = _own_pressure(hose, state, h, rt)
         own = alpha + beta * pressure
     air = own * hose.volume / rt
-    known = end.target is None or sealed or hose.conductance < np.inf
+    known = end.target is None or on_cavity or hose.conductance < np.inf
     if drawn is None:
         flow = _flow_from_cup(hose, state, h, rt)
         drawn = h * flow.out(pressure) if flow.target is None else air - state.air
     taken = h * end.out(own) if end.target is None else state.air + drawn - air
-    return HoseState(own, air, taken, drawn, end, sealed, known)
+    return HoseState(own, air, taken, drawn, end, on_cavity, known=known)

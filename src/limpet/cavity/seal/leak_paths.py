@@ -206,6 +206,44 @@ def bottlenecks(
     ]
 
 
+@njit(cache=True)
+def widest_crossing(
+    start: Array, neighbours: Array, gap: Array, sealing_distance: float, inside: Array, first: int,
+    ends: Array, edge_gap: Array,
+) -> tuple[float, int]:  # fmt: skip
+    """The largest over paths out of a cavity without a ring of the smallest gap, and its vertex.
+
+    inside (n,) bool: the vertices of one body, from global vertex `first` on, in the cavity. ends
+    (k, 2): edges of that body that lead out; edge_gap (k,) [m]: the smallest gap between their
+    ends. Beyond such an edge a path is free, or runs over closed vertices.
+    """
+    width = np.full(len(inside), -np.inf)
+    at = np.full(len(inside), NOBODY)
+    heap = [(0.0, np.int64(0)) for _ in range(0)]
+    for k in range(len(ends)):
+        v = ends[k, 1] if inside[ends[k, 0]] else ends[k, 0]
+        wide = min(edge_gap[k], gap[first + v])
+        if wide > width[v]:
+            width[v], at[v] = wide, first + v
+            heappush(heap, (-wide, np.int64(v)))
+    while len(heap) > 0:
+        paid, v = heappop(heap)
+        if -paid < width[v]:
+            continue
+        if gap[first + v] >= sealing_distance:
+            return width[v], at[v]
+        for e in range(start[first + v], start[first + v + 1]):
+            w = neighbours[e] - first
+            if inside[w]:
+                continue
+            wide = min(width[v], gap[first + w])
+            if wide > width[w]:
+                width[w] = wide
+                at[w] = first + w if gap[first + w] < width[v] else at[v]
+                heappush(heap, (-wide, np.int64(w)))
+    return -np.inf, NOBODY
+
+
 def seal_tractions(
     surface: JoinedSurface, near: VertexProximity, sealing_distance: float,
     cavities: Sequence[CavityMesh], traction: Array,

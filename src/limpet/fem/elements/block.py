@@ -28,6 +28,9 @@ class CellBlock:
     pressure_shape: Array  # (q, c) pressure functions at the points
     pressure_mass: Array  # (m, c, c) [m^3] integral of N_A N_B (M eq 13 at K = 1)
     pressure_root: Array  # (m, c, c) with root^T root = pressure_mass^-1
+    # (m,) Young's modulus of each cell over that of the material. The integrals of the stiffness
+    # (weights, laplace, pressure_mass) contain it as a factor; those of the mass do not.
+    stiffness: Array
 
     @property
     def volume(self) -> float:
@@ -35,8 +38,10 @@ class CellBlock:
         return float(self.lumped.sum())
 
 
-def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
-    """Rest geometry of `cells` (m, k) over `points` (n, 3)."""
+def cell_block(
+    element: Element, points: Array, cells: Array, stiffness: Array | None = None
+) -> CellBlock:
+    """Rest geometry of `cells` (m, k) over `points` (n, 3); stiffness (m,), 1 if not given."""
     cells = np.ascontiguousarray(cells, dtype=np.int32)
     rest = points[cells]  # (m, k, 3)
     reference = element.gradient(element.points)  # (q, k, 3)
@@ -52,7 +57,8 @@ def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
             "check its node order and shape"
         )
     gradients = np.einsum("qkj,mqji->mqki", reference, np.linalg.inv(jacobian))
-    weights = det * element.weights
+    factor = np.ones(len(cells)) if stiffness is None else np.asarray(stiffness, float)
+    weights = factor[:, None] * det * element.weights
     laplace = np.einsum("mq,mqai,mqbi->mab", weights, gradients, gradients, optimize=True)
     mass_weights = mass_det * element.mass_weights
     shape = element.shape(element.mass_points)
@@ -63,6 +69,7 @@ def cell_block(element: Element, points: Array, cells: Array) -> CellBlock:
         element=element, cells=cells, gradients=np.ascontiguousarray(gradients), weights=weights,
         laplace=np.ascontiguousarray(laplace), mass=mass, lumped=_lump(mass),
         pressure_shape=pressure_shape, pressure_mass=pressure_mass, pressure_root=root,
+        stiffness=factor,
     )  # fmt: skip
 
 
@@ -83,7 +90,8 @@ def _volume(x: Array, cells: Array, gradients: Array, weights: Array) -> float:
 
 def deformed_volume(block: CellBlock, x: Array) -> float:
     """[m^3] integral of det F with the points of the stiffness; exact for linear tetrahedra."""
-    return float(_volume(x, block.cells, block.gradients, block.weights))
+    weights = block.weights / block.stiffness[:, None]
+    return float(_volume(x, block.cells, block.gradients, weights))
 
 
 @njit(cache=True)

@@ -20,8 +20,8 @@ Array = np.ndarray
 
 @njit(cache=True, error_model="numpy")
 def _von_mises(
-    x: Array, cells: Array, gradients: Array, weights: Array, rotation: int, mu: float,
-    rubber: bool, total: Array, volume: Array,
+    x: Array, cells: Array, gradients: Array, weights: Array, stiffness: Array, rotation: int,
+    mu: float, rubber: bool, total: Array, volume: Array,
 ) -> None:  # fmt: skip
     m, q, k, _ = gradients.shape
     f, r, trace = np.empty((q, 3, 3)), np.empty((q, 3, 3)), np.empty(q)
@@ -45,7 +45,7 @@ def _von_mises(
                     d = 0.5 * (s[i, j] + s[j, i]) - (third if i == j else 0.0)
                     size += d * d
             stress += weights[e, g] * abs(factor) * np.sqrt(1.5 * size)
-            room += weights[e, g]
+            room += weights[e, g] / stiffness[e]
         for a in range(k):
             total[cells[e, a]] += stress
             volume[cells[e, a]] += room
@@ -60,6 +60,6 @@ def von_mises(
     total, volume = np.zeros(len(x)), np.zeros(len(x))
     for b in blocks:
         _von_mises(
-            x, b.cells, b.gradients, b.weights, rotation, shear, rubber, total, volume
+            x, b.cells, b.gradients, b.weights, b.stiffness, rotation, shear, rubber, total, volume
         )  # fmt: skip
     return total / volume

@@ -12,6 +12,7 @@ from limpet.engine.simulation import Simulation
 from limpet.model.settings import Settings
 from limpet.record.history import Row, column, flatten, up_direction
 from limpet.record.summary import Summary, summarise
+from limpet.report import StepReport
 from limpet.scenes.registry import Scene
 
 Array = np.ndarray
@@ -38,8 +39,9 @@ def trace(
     scene: Scene,
     on_step: Callable[[float], None] = lambda share: None,
     settings: Settings | None = None,
+    on_report: Callable[[StepReport], None] = lambda report: None,
 ) -> Trace:
-    """Run a scene to its end; `on_step` gets the completed fraction."""
+    """Run a scene to its end; `on_step` gets the completed fraction, `on_report` every report."""
     simulation = (
         Simulation(scene.world, h=scene.h, settings=settings) if settings else scene.simulation()
     )
@@ -49,6 +51,7 @@ def trace(
     for report in simulation.run(scene.duration):
         rows.append(flatten(report, up))
         on_step(report.time / scene.duration)
+        on_report(report)
     seconds = perf_counter() - before
     summary = summarise(
         scene.name, scene.h, rows,

@@ -179,9 +179,15 @@ class Page {
   draw() {
     const { frame, header } = this, range = this.range(), patchRange = this.patchRange();
     const colour = header.colours.find((c) => c.name === frame.colour), reversed = colour.name === "gap";
-    this.view.show(frame, range && range[1] > range[0] ? range : null, reversed, patchRange);
+    this.view.show(frame, range && range[1] > range[0] ? range : null, reversed, patchRange, colour.classes);
     $("legend").hidden = false;
     $("legend-title").textContent = colour.title;
+    $("legend-scale").hidden = colour.classes.length > 0;
+    $("legend-classes").replaceChildren(...colour.classes.map(([name, shade]) => {
+      const row = Object.assign(document.createElement("li"), { textContent: name });
+      row.style.setProperty("--shade", shade);
+      return row;
+    }));
     $("legend-bar").style.background = gradient("heat", reversed);
     $("legend-low").textContent = range && range[0] ? pretty(range[0], colour.unit) : "0";
     $("legend-high").textContent = range && range[1] ? pretty(range[1], colour.unit) : "";

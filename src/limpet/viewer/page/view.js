@@ -188,8 +188,10 @@ export class View {
 
   // ---- changes with every frame
 
-  show(frame, range, reversed, patchRange) {
+  // classes: the colours of the values 1, 2, ..., if the values are classes and no scale
+  show(frame, range, reversed, patchRange, classes = []) {
     this.frame = frame;
+    const palette = classes.map(([, colour]) => linearColour(colour));
     for (const body of this.bodies) {
       const { position, color } = body.surface.geometry.attributes, source = body.source;
       const x = frame.positions, values = frame.values, p = position.array, c = color.array, base = body.base;
@@ -198,7 +200,12 @@ export class View {
         p[3 * i] = x[3 * v];
         p[3 * i + 1] = x[3 * v + 1];
         p[3 * i + 2] = x[3 * v + 2];
-        if (Number.isNaN(value) || !range) {
+        const own = palette[Math.round(value) - 1];
+        if (own) {
+          c[3 * i] = own[0];
+          c[3 * i + 1] = own[1];
+          c[3 * i + 2] = own[2];
+        } else if (Number.isNaN(value) || !range) {
           c[3 * i] = base[0];
           c[3 * i + 1] = base[1];
           c[3 * i + 2] = base[2];
