@@ -24,8 +24,8 @@ class LowFrictionParameters(LiftParameters):
     edge: Positive[Length] = Field(0.05, description="edge of the cube")
     # Fast, because sliding takes only 0.2 to 0.3 s, and the cube must leave the ground before: at
     # 50 mm/s its lower corner comes down on it. Hence the small time step: sliding grows by an
-    # instability, whose rate backward Euler overrates: after a faster push it lets go at 0.36,
-    # 0.38, 0.41 and 0.42 s at h = 10, 5, 2.5 and 1 ms.
+    # instability, whose rate depends on it. After a faster push the cup lets go at 0.36, 0.38, 0.41
+    # and 0.42 s at h = 10, 5, 2.5 and 1 ms.
     speed: Positive[Speed] = Field(0.1, description="speed of the pull")
     rise: Positive[Length] = Field(0.04, description="upward travel of the stem")
 
