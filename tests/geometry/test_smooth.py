@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from manifold3d import Manifold
 from scipy.spatial import ConvexHull
 
+from limpet.geometry.facet_normals import facet_normals
 from limpet.geometry.rotation import rotation_matrix
 from limpet.geometry.smooth import (
-    corner_normals_of,
-    mid_edges,
     normal_curvature,
     patch,
     patches,
@@ -22,6 +21,26 @@ from limpet.shapes.curved import _along_y, rod, trough
 from limpet.shapes.round_parts import revolved
 
 RADIUS = 0.07
+
+
+def mid_edges(x, triangles, corner):
+    """(m, 3, 3) [m]: the points of the patches over the middles of the edges opposite to corner k.
+
+    corner (m, 3, 3): normals at the corners of each triangle.
+    """
+    out = np.empty((len(triangles), 3, 3))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        p, q = x[triangles[:, i]], x[triangles[:, j]]
+        ni, nj = corner[:, i], corner[:, j]
+        mean = ni + nj
+        mean /= np.linalg.norm(mean, axis=1, keepdims=True)
+        h = sum(
+            0.25 * np.einsum("ti,ti->t", n, s) / (1.0 + np.einsum("ti,ti->t", n, mean))
+            for n, s in ((ni, p - q), (nj, q - p))
+        )
+        out[:, k] = 0.5 * (p + q) + h[:, None] * mean
+    return out
 
 
 def tube(facets):
@@ -72,7 +91,7 @@ def test_facets_of_a_sphere_of_any_shape_are_round():
     x = np.column_stack([x, z]) + np.random.default_rng(3).normal(0.0, 0.03, (400, 3))
     x *= 0.04 / np.linalg.norm(x, axis=1, keepdims=True)
     surface = surface_topology(hull(x), len(x))
-    normals = corner_normals_of(surface, x, np.pi)
+    normals = facet_normals(surface, x, np.pi).corner
     whole = (np.abs(0.04 * normals - x[surface.triangles]) < 1e-12).all(axis=2)
     assert whole.mean() > 0.6  # but where neighbours are too uneven to share a normal
     even = whole.all(axis=1)
@@ -112,7 +131,7 @@ def test_neighbours_meet_without_a_step(share, seed):
     x, triangles = x[used], triangles.reshape(-1, 3)
     surface = surface_topology(triangles, len(x))
     on = patches(surface, x, 0.8)
-    normals = corner_normals_of(surface, x, 0.8)
+    normals = facet_normals(surface, x, 0.8).corner
     own = triangle_normals(x, surface.triangles)
     own /= np.linalg.norm(own, axis=1, keepdims=True)
     tip = np.zeros(len(x), bool)

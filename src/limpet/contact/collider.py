@@ -9,6 +9,7 @@ import numpy as np
 
 from limpet.geometry.bvh import Tree, build_tree
 from limpet.geometry.distance import Adjacency, adjacency
+from limpet.geometry.facet_normals import FacetNormals
 from limpet.geometry.smooth import Patches, patches
 from limpet.geometry.surface import Surface, triangle_normals
 
@@ -63,13 +64,16 @@ def flat_vertices(surface: Surface, x: Array) -> Array:
 
 
 def collider(
-    surface: Surface, x: Array, rigid: bool = False, *, crease: float = 0.0, deforms: bool = True
-) -> Collider:
+    surface: Surface, x: Array, rigid: bool = False, *, crease: float = 0.0, deforms: bool = True,
+    corners: int | None = None, facets: FacetNormals | None = None,
+) -> Collider:  # fmt: skip
     """Prepare a surface, with its tree built at positions x (n, 3) [m], usually those at rest.
 
     rigid: leave out the vertices in the middle of flat faces, which stay flat. crease [rad]: of the
     smooth surface over the triangles, which keeps its shape unless it `deforms`; by default the
-    surface is that of the triangles.
+    surface is that of the triangles. corners: how many of the vertices are those of the body, the
+    first; the others refine a smooth surface, with the normals `facets`, and touch nothing
+    themselves.
     """
     owner = surface.edge_triangles[:, 0]
     start = np.zeros(len(surface.triangles) + 1, dtype=np.int32)
@@ -84,5 +88,7 @@ def collider(
     tree = build_tree(np.ascontiguousarray(x, dtype=np.float64), surface.triangles)
     flat = flat_vertices(surface, x) if rigid else np.zeros(surface.n_vertices, dtype=bool)
     flat |= np.diff(surface.vertex_start) == 0  # points that belong to no triangle
-    smooth = patches(surface, x, crease, not deforms)
+    if corners is not None:
+        flat[corners:] = True
+    smooth = patches(surface, x, crease, not deforms, facets)
     return Collider(surface, Shape(tree, adjacency(surface), edges, flat, smooth))

@@ -38,6 +38,7 @@ Array = np.ndarray
 INTERIOR = 1e-4  # nearer to an end of an edge, in parts of its length, its vertex makes the contact
 CROSSING = 1e-3  # sine of the angle between two edges; below they are parallel, vertices touch
 RIDGE = 0.02  # [rad] edges whose faces turn by less are flat
+SMOOTH_RIDGE = 2e-4  # [rad] and those between the facets of a smooth surface, fine as they may be
 CONE = 1e-3  # tolerance on normal cones: crossed planks touch on the rim of theirs
 SHALLOW = 0.1  # share of the alarm: overlap below it needs no proof that the edges are inside
 
@@ -57,15 +58,25 @@ def signed_distance(
 
 
 @njit(cache=True)
-def is_ridge(e: int, x: Array, edges: Edges, triangles: Array) -> bool:
-    """Whether the faces of edge e turn away from each other."""
+def is_ridge(e: int, x: Array, edges: Edges, triangles: Array, least: float = RIDGE) -> bool:
+    """Whether the faces of edge e turn away from each other, by more than `least` [rad]."""
     p = point(x, edges.edges[e, 0])
     n0 = face_normal(edges.triangles[e, 0], x, triangles)
     n1 = face_normal(edges.triangles[e, 1], x, triangles)
     bend = cross(n0, n1)
     sine = np.sqrt(dot(bend, bend))
     below = dot(n0, sub(point(x, edges.opposite[e, 1]), p)) < 0.0
-    return below and np.arctan2(sine, dot(n0, n1)) > RIDGE
+    return below and np.arctan2(sine, dot(n0, n1)) > least
+
+
+@njit(cache=True)
+def _smooth_edge(e: int, shape: Shape) -> bool:
+    """Whether edge e is one between the facets of a smooth surface."""
+    if shape.patches.bulge == 0.0:
+        return False
+    t, o, triangles = shape.edges.triangles[e, 0], shape.edges.opposite[e, 0], shape.adjacent
+    corners = triangles.triangles[t]
+    return shape.patches.smooth[t, 0 if corners[0] == o else (1 if corners[1] == o else 2)]
 
 
 @njit(cache=True)
@@ -79,7 +90,8 @@ def _ridges(x: Array, shape: Shape, near: Array) -> Array:
         if not seen[t]:
             seen[t] = True
             for k in range(start[t], start[t + 1]):
-                ridge[owned[k]] = is_ridge(owned[k], x, edges, triangles)
+                least = SMOOTH_RIDGE if _smooth_edge(owned[k], shape) else RIDGE
+                ridge[owned[k]] = is_ridge(owned[k], x, edges, triangles, least)
     return ridge
 
 
@@ -138,16 +150,6 @@ def _crossing_normal(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y
 
 
 @njit(cache=True)
-def _smooth_edge(e: int, shape: Shape) -> bool:
-    """Whether edge e is one between the facets of a smooth surface."""
-    if shape.patches.bulge == 0.0:
-        return False
-    t, o, triangles = shape.edges.triangles[e, 0], shape.edges.opposite[e, 0], shape.adjacent
-    corners = triangles.triangles[t]
-    return shape.patches.smooth[t, 0 if corners[0] == o else (1 if corners[1] == o else 2)]
-
-
-@njit(cache=True)
 def _edge_bulge(e: int, s: float, n: Vec, x: Array, shape: Shape) -> float:
     """How far the smooth surface stands out along n over the place s of its edge e [m]."""
     t, triangles = shape.edges.triangles[e, 0], shape.adjacent.triangles
@@ -161,20 +163,36 @@ def _edge_bulge(e: int, s: float, n: Vec, x: Array, shape: Shape) -> float:
 
 
 @njit(cache=True)
-def _curved_chord(
-    e: int, s: float, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape
-) -> float:
-    """[m] by which the soft edge e recedes at s if it is as curved as the smooth surface at f.
-
-    At most as curved as its own surface is at rest.
-    """
+def _sagitta(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape) -> float:
+    """[m] in the middle of edge e if it is as curved as the smooth surface at its edge f."""
     along = sub(point(x, shape_x.edges.edges[e, 1]), point(x, shape_x.edges.edges[e, 0]))
     bend = 0.0
     for side in range(2):
         t, triangles = shape_y.edges.triangles[f, side], shape_y.adjacent.triangles
         bend += 0.5 * normal_curvature(t, along, y, triangles, shape_y.patches)
-    most = 4.0 * s * (1.0 - s) * shape_x.patches.relief
-    return min(most, max(0.0, 0.5 * s * (1.0 - s) * dot(along, along) * bend))
+    return max(0.0, 0.125 * dot(along, along) * bend)
+
+
+@njit(cache=True)
+def _follows(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape) -> bool:
+    """Whether the soft edge e can be as curved as the smooth surface at its edge f.
+
+    It is at most as curved as its own surface is at rest. If it can, it lies on the smooth surface
+    where its ends do: they make the contacts.
+    """
+    relief = shape_x.patches.relief
+    if relief == 0.0 or not _smooth_edge(f, shape_y):
+        return False
+    return _sagitta(e, x, shape_x, f, y, shape_y) <= relief
+
+
+@njit(cache=True)
+def _curved_chord(
+    e: int, s: float, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape
+) -> float:
+    """[m] by which the soft edge e recedes at s from the smooth surface at f."""
+    sagitta = _sagitta(e, x, shape_x, f, y, shape_y)
+    return 4.0 * s * (1.0 - s) * min(shape_x.patches.relief, sagitta)
 
 
 @njit(cache=True)
@@ -273,7 +291,9 @@ def edge_rows(
                 if not meet:
                     continue
                 n = _crossing_normal(e, x, shape_x, f, y, shape_y)
-                if dot(n, n) == 0.0:
+                if dot(n, n) == 0.0 or _follows(e, x, shape_x, f, y, shape_y):
+                    continue
+                if _follows(f, y, shape_y, e, x, shape_x):
                     continue
                 gap = dot(n, r) + _recess(e, s, x, shape_x, f, t, y, shape_y, n)
                 if far > alarm and abs(gap) > alarm:

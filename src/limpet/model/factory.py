@@ -25,12 +25,14 @@ from limpet.dynamics.relinearisation import ONCE
 from limpet.errors import LimpetError, suggest
 from limpet.fem.attachments import AttachedBodies, Attachment
 from limpet.fem.soft_body import SoftBody
+from limpet.geometry.facet_normals import FacetNormals
 from limpet.geometry.shape import face_patches
-from limpet.geometry.surface import Surface, with_points
+from limpet.geometry.surface import Surface, surface_topology, with_points
+from limpet.geometry.tessellate import Tessellation, tessellated
 from limpet.meshing.check import check_apart, check_surface, has_hollow
 from limpet.model.draping import draped_hosts, proxy_of, with_sheets
 from limpet.model.settings import Settings
-from limpet.model.specs import AnchorPoints, RigidSpec, SoftSpec
+from limpet.model.specs import AnchorPoints, RigidSpec, SoftSpec, Spec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
 from limpet.particles.system import ParticleSystem
@@ -45,6 +47,8 @@ from limpet.rigid.rigid_body import RigidBody
 from limpet.solver.constraint_solver import ConstraintSolver
 
 Array = np.ndarray
+
+CHORD = 0.25  # of the sealing distance: rigid facets are no further from their smooth surface
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     # energy, as Newton's method with the matrix kept does not converge on a slender spring.
     attached = {name for t in world.joints for name in (t.one, t.other)}
     once = set(world.specs) if staggered else {n for n in attached if theta[n] < 1.0}
-    own, surfaces, joints, attachments = _implicit_bodies(world, settings, once, theta)
+    own, surfaces, facets, joints, attachments = _implicit_bodies(world, settings, once, theta)
     particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]
     if not members:
@@ -112,6 +116,8 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
             not (m.deformable or settings.keep_flat_vertices),
             crease=world.specs[m.name].crease if m.name in world.specs else 0.0,
             deforms=m.deformable,
+            corners=_corners(world, m.name),
+            facets=facets.get(m.name),
         )
         for s, m in zip(surfaces, members)
     ]
@@ -151,19 +157,26 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
 
 def _implicit_bodies(
     world: World, settings: Settings, once: Set[str], theta: Mapping[str, float]
-) -> tuple[list[SoftBody | RigidBody], list[Surface], Joints, list[Attachment]]:
-    """The bodies of the world's specifications, their surfaces, and what joins them.
+) -> tuple[
+    list[SoftBody | RigidBody], list[Surface], dict[str, FacetNormals], Joints, list[Attachment]
+]:
+    """The bodies of the world's specifications, their surfaces, the normals of those that were
+    tessellated, and what joins them.
 
     Markers stand behind the vertices of each body's surface.
     """
     bodies: list[SoftBody | RigidBody] = []
     surfaces: list[Surface] = []
     placed: list[tuple[str, Array, Array]] = []
+    facets: dict[str, FacetNormals] = {}
     anchors = AnchorPoints(world.joints)
     for spec in world.specs.values():
         region, motion = world.motions.get(spec.name, (None, None))
         points, triangles = spec.surface()
         surface = check_surface(points, triangles, f"surface of '{spec.name}'")
+        if fine := _tessellated(world, settings, spec, surface):
+            facets[spec.name], points = fine.facets, fine.points
+            surface = surface_topology(fine.triangles, len(points))
         placed.append((spec.name, points, surface.triangles))
         if isinstance(spec, SoftSpec):
             nodes = spec.shape.region(region.name) if region and region.name else None
@@ -185,16 +198,36 @@ def _implicit_bodies(
         else:
             framed = spec.field is not None or spec.name in world.actuators
             surface = with_points(surface, anchors.count(spec.name) + 4 * framed)
+            shape = replace(spec.shape, points=points, triangles=surface.triangles)
             bodies.append(
                 RigidBody(
-                    spec.name, spec.shape, spec.mass, spec.fixed, motion,
+                    spec.name, shape, spec.mass, spec.fixed, motion,
                     anchors.points(spec.name), framed, surface, theta[spec.name],
                 )
             )  # fmt: skip
         surfaces.append(surface)
     check_apart(placed, world.contact_table.by_points)
     _check_lines(world, placed)
-    return bodies, surfaces, *anchors.place([b.name for b in bodies], surfaces)
+    return bodies, surfaces, facets, *anchors.place([b.name for b in bodies], surfaces)
+
+
+def _tessellated(
+    world: World, settings: Settings, spec: Spec, surface: Surface
+) -> Tessellation | None:
+    """A rigid body that soft ones may touch, with as many triangles as its smooth surface needs."""
+    if isinstance(spec, SoftSpec) or not any(
+        isinstance(other, SoftSpec) and world.contact_table.by_points(spec.name, other.name)
+        for other in world.specs.values()
+    ):
+        return None
+    tolerance = CHORD * settings.sealing_distance
+    return tessellated(spec.shape.points, surface.triangles, spec.crease, tolerance)
+
+
+def _corners(world: World, name: str) -> int | None:
+    """How many vertices a rigid body has in the shape that the user gave."""
+    spec = world.specs.get(name)
+    return len(spec.shape.points) if isinstance(spec, RigidSpec) else None
 
 
 def _thetas(world: World, staggered: bool) -> dict[str, float]:

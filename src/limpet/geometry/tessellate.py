@@ -1,0 +1,134 @@
+"""Finer triangles on the smooth surface over a coarse one.
+
+The union of bodies is one of triangles. Where these are chords of a smooth surface, ridges between
+them stand out that the surface does not have: a soft wall just off a ridge would be cut by it. So
+edges are halved until no triangle is further from the surface than a tolerance.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from limpet.geometry.facet_normals import FacetNormals, facet_normals
+from limpet.geometry.smooth import Patches, patch, patches
+from limpet.geometry.surface import surface_topology
+
+Array = np.ndarray
+
+MOST = 20000  # triangles; coarser ones stay where it would be more
+# How much further from the surface a triangle is in its middle than in those of its edges: 4/3 on a
+# sphere.
+FACE = 1.5
+# A triangle in pieces: its corners are 0 to 2, the middle of the side opposite to corner k is
+# 3 + k. By the middles that there are: 1 for that opposite to corner 0, 2 and 4 for the others.
+PIECES = (
+    ((0, 1, 2),),
+    ((0, 1, 3), (0, 3, 2)),
+    ((1, 2, 4), (1, 4, 0)),
+    ((3, 2, 4), (0, 1, 3), (0, 3, 4)),
+    ((2, 0, 5), (2, 5, 1)),
+    ((5, 1, 3), (2, 0, 5), (2, 5, 3)),
+    ((4, 0, 5), (1, 2, 4), (1, 4, 5)),
+    ((0, 5, 4), (5, 1, 3), (4, 3, 2), (3, 4, 5)),
+)
+
+
+class Tessellation(NamedTuple):
+    """Triangles on a smooth surface."""
+
+    points: Array  # (n, 3) [m]; those of the coarse triangles come first
+    triangles: Array  # (m, 3) int32
+    facets: FacetNormals  # those of the smooth surface
+
+
+def tessellated(x: Array, triangles: Array, crease: float, tolerance: float) -> Tessellation | None:
+    """Triangles within the tolerance [m] of the smooth surface over the given ones, in the middles
+    of their edges; None if those are so already.
+
+    crease [rad] as in `patches`. Ridges stay as they are.
+    """
+    x = np.ascontiguousarray(x, dtype=np.float64)
+    surface = surface_topology(triangles, len(x))
+    facets = facet_normals(surface, x, crease) if crease > 0.0 else None
+    on = patches(surface, x, crease, facets=facets)
+    if facets is None or on.bulge <= tolerance:
+        return None
+    coarse = np.ascontiguousarray(triangles, dtype=np.int32)
+    points, fine = x, coarse
+    parent = np.arange(len(coarse), dtype=np.int32)
+    place = np.tile(np.eye(3), (len(coarse), 1, 1))  # barycentrics of the corners in the parent
+    free = on._replace(beside=np.zeros_like(on.beside))  # patches that ridges do not hold down
+    while True:
+        edges, of_triangle = _edges(fine)
+        ends, owner = _middles(of_triangle, len(edges))
+        middle = 0.5 * (place[owner, ends[:, 0]] + place[owner, ends[:, 1]])
+        there = _on_patches(parent[owner], middle, x, coarse, on)
+        chord = 0.5 * (points[edges[:, 0]] + points[edges[:, 1]])
+        away = np.linalg.norm(there - chord, axis=1)
+        held = (there != _on_patches(parent[owner], middle, x, coarse, free)).any(axis=1)
+        split = (away > tolerance) & ~held
+        if not split.any() or len(fine) + 2 * split.sum() > MOST:
+            break
+        number = np.full(len(edges), -1, dtype=np.int32)
+        number[split] = len(points) + np.arange(split.sum())
+        points = np.concatenate([points, there[split]])
+        fine, parent, place = _split(fine, parent, place, number[of_triangle])
+    # A side lies on a side of the parent if the weight of the corner opposite to it is zero.
+    on_side = (np.roll(place, -1, axis=1) == 0.0) & (np.roll(place, -2, axis=1) == 0.0)
+    smooth = ~(on_side & ~facets.smooth[parent][:, None, :]).any(axis=2)
+    corner = np.einsum("tkc,tci->tki", place, facets.corner[parent])
+    corner /= np.linalg.norm(corner, axis=2, keepdims=True)
+    whole = np.concatenate([facets.whole, np.ones(len(points) - len(x), bool)])
+    return Tessellation(points, fine, FacetNormals(smooth, corner, whole, FACE * float(away[~held].max())))
+
+
+def _edges(triangles: Array) -> tuple[Array, Array]:
+    """Edges (e, 2), and that opposite to each corner of each triangle (m, 3)."""
+    sides = np.stack([np.roll(triangles, -1, axis=1), np.roll(triangles, -2, axis=1)], axis=2)
+    edges, of_side = np.unique(np.sort(sides.reshape(-1, 2), axis=1), axis=0, return_inverse=True)
+    return edges, of_side.reshape(-1, 3)
+
+
+def _middles(of_triangle: Array, n_edges: int) -> tuple[Array, Array]:
+    """The corners (e, 2) at the ends of each edge in one of its triangles, and that (e,)."""
+    side = np.empty(n_edges, dtype=np.int64)
+    flat = of_triangle.ravel()
+    side[flat[::-1]] = np.arange(len(flat))[::-1]
+    corner = side % 3
+    return np.column_stack([(corner + 1) % 3, (corner + 2) % 3]), side // 3
+
+
+@njit(cache=True)
+def _on_patches(t: Array, weights: Array, x: Array, triangles: Array, on: Patches) -> Array:
+    """(k, 3) [m] of the smooth surface over the points (k, 3) of triangles t (k,)."""
+    out = np.empty((len(t), 3))
+    for k in range(len(t)):
+        u, v, w = weights[k]
+        n, h = patch(t[k], u, v, w, x, triangles, on)
+        for i in range(3):
+            flat = u * x[triangles[t[k], 0], i]
+            flat += v * x[triangles[t[k], 1], i] + w * x[triangles[t[k], 2], i]
+            out[k, i] = flat + h * n[i] if on.curved[t[k]] else flat
+    return out
+
+
+def _split(
+    triangles: Array, parent: Array, place: Array, middle: Array
+) -> tuple[Array, Array, Array]:
+    """Cut triangles at the middles (m, 3) of the sides opposite to their corners; -1: none there.
+
+    Returns them with their parents and the barycentrics of their corners there.
+    """
+    local = np.concatenate([triangles, middle], axis=1)
+    halves = 0.5 * (np.roll(place, -1, axis=1) + np.roll(place, -2, axis=1))
+    at = np.concatenate([place, halves], axis=1)
+    which = ((middle >= 0) * (1, 2, 4)).sum(axis=1)
+    parts: list[tuple[Array, Array, Array]] = []
+    for pattern, pieces in enumerate(PIECES):
+        own = which == pattern
+        parts += [(local[own][:, p], parent[own], at[own][:, p]) for p in map(list, pieces)]
+    cut, of, where = (np.concatenate(together) for together in zip(*parts))
+    return np.ascontiguousarray(cut, dtype=np.int32), of, where
