@@ -67,12 +67,8 @@ def smooth_edges(surface: Surface, x: Array, crease: float) -> Array:
 
     A facet may be cut in triangles: the width of a face is that of all triangles in its plane.
     """
-    n = triangle_normals(x, surface.triangles)
-    n /= np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-300)
+    n, turn = _turns(surface, x)
     one, two = surface.edge_triangles.T
-    turn = np.arctan2(
-        np.linalg.norm(np.cross(n[one], n[two]), axis=1), np.einsum("ei,ei->e", n[one], n[two])
-    )
     planar, m = turn < PLANAR, len(surface.triangles)
     links = coo_matrix((np.ones(planar.sum()), (one[planar], two[planar])), shape=(m, m))
     face = connected_components(links, directed=False)[1].astype(np.int32)
@@ -83,11 +79,32 @@ def smooth_edges(surface: Surface, x: Array, crease: float) -> Array:
     )
     even = wide.max(axis=1) <= UNEVEN * wide.min(axis=1)
     flat = planar | ((turn <= crease) & even)
-    out = np.zeros((m, 3), np.bool_)
+    return _by_sides(surface, flat)
+
+
+def face_turns(surface: Surface, x: Array) -> Array:
+    """(m, 3) [rad] by which the faces turn at the edge opposite to local vertex k."""
+    return _by_sides(surface, _turns(surface, x)[1])
+
+
+def _turns(surface: Surface, x: Array) -> tuple[Array, Array]:
+    """Unit normals (m, 3) of the triangles, and by how much they turn at each edge (e,) [rad]."""
+    n = triangle_normals(x, surface.triangles)
+    n /= np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-300)
+    one, two = surface.edge_triangles.T
+    turn = np.arctan2(
+        np.linalg.norm(np.cross(n[one], n[two]), axis=1), np.einsum("ei,ei->e", n[one], n[two])
+    )
+    return n, turn
+
+
+def _by_sides(surface: Surface, of_edges: Array) -> Array:
+    """(m, 3): values of the edges opposite to the local vertices of each triangle."""
+    out = np.zeros((len(surface.triangles), 3), of_edges.dtype)
     for side in (0, 1):
         t = surface.edge_triangles[:, side]
         k = np.argmax(surface.triangles[t] == surface.opposite[:, side, None], axis=1)
-        out[t, k] = flat
+        out[t, k] = of_edges
     return out
 
 
