@@ -140,3 +140,16 @@ def test_boxes_touch_as_before():
     for name in ("gap", "normal", "kind", "vertices_a", "vertices_b", "weights_b"):
         np.testing.assert_array_equal(getattr(results[0], name), getattr(results[1], name))
     assert len(results[0]) > 0
+
+
+@pytest.mark.parametrize("facets", [24, 360, 720])
+def test_a_plank_lies_across_a_tube_however_fine(facets: int) -> None:
+    """Its edges meet those between facets, which turn by as little as half a degree."""
+    world = lp.World(friction=0.3)
+    world.add_rigid(rod(0.03, 0.05, facets=facets), 1.0, name="tube", fixed=True)
+    plank = world.add_rigid(
+        lp.shapes.box(0.2, 0.02, 0.01), 0.1, name="plank", position=(0.0, 0.0, 0.0105)
+    )
+    world.add_probe("plank", plank)
+    *_, last = lp.Simulation(world, h=0.01).run(0.3)
+    assert last.probes["plank_z"] == pytest.approx(0.0, abs=1e-5)

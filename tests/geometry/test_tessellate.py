@@ -1,0 +1,75 @@
+"""Tessellated parts lie on the surface that their facets stand for, and are closed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import limpet as lp
+from limpet.geometry.facet_normals import CREASE
+from limpet.geometry.rotation import rotation_matrix
+from limpet.geometry.surface import surface_topology
+from limpet.geometry.tessellate import MOST, tessellated
+from limpet.shapes.curved import rod
+
+TOLERANCE = 1.25e-5  # [m]
+
+
+def volume(points, triangles) -> float:
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return float(np.einsum("ti,ti->", a, np.cross(b, c)) / 6.0)
+
+
+@pytest.mark.parametrize("radius", [0.002, 0.02, 0.1, 10.0])
+@pytest.mark.parametrize("facets", [13, 24, 90])
+def test_a_tube_becomes_round_to_its_rims(radius: float, facets: int) -> None:
+    tube = rod(radius, 0.5 * radius, facets=facets)
+    tolerance = 6e-4 * radius
+    fine = tessellated(tube.points, tube.triangles, CREASE, tolerance)
+    exact = 0.5 * np.pi * radius**3
+    if fine is None:
+        assert radius * (1.0 - np.cos(np.pi / facets)) <= tolerance
+        return
+    surface_topology(fine.triangles, len(fine.points))  # closed, each edge has two triangles
+    # the area between arc and chord is at most two thirds of tolerance times circumference
+    assert volume(fine.points, fine.triangles) == pytest.approx(exact, rel=1e-3)
+    assert volume(fine.points, fine.triangles) < exact
+    across = np.delete(fine.points, np.ptp(tube.points, axis=0).argmin(), axis=1)
+    away = np.linalg.norm(across - across[: len(tube.points)].mean(axis=0), axis=1)
+    assert away.max() <= radius * (1.0 + 0.1 * (np.pi / facets) ** 4)  # of a patch over a chord
+    assert np.array_equal(fine.points[: len(tube.points)], tube.points)
+    assert fine.facets.bound <= 1.5 * tolerance
+
+
+def test_a_sphere_is_refined_as_far_as_there_is_room() -> None:
+    ball = lp.shapes.sphere(0.08)
+    fine = tessellated(ball.points, ball.triangles, CREASE, TOLERANCE)
+    assert fine is not None
+    away = np.linalg.norm(fine.points, axis=1)
+    assert np.abs(away - 0.08).max() < 3e-6
+    assert len(ball.triangles) < len(fine.triangles) <= MOST
+    normal = fine.points[fine.triangles] / away[fine.triangles][..., None]
+    assert np.abs(fine.facets.corner - normal).max() < 2e-3
+
+
+@pytest.mark.parametrize("crease", [0.0, CREASE])
+def test_a_box_stays_as_it_is(crease: float) -> None:
+    box = lp.shapes.box(0.08, 0.05, 0.01)
+    assert tessellated(box.points, box.triangles, crease, TOLERANCE) is None
+
+
+def test_facets_that_are_real_stay() -> None:
+    tube = rod(0.02, 0.05, facets=24)
+    assert tessellated(tube.points, tube.triangles, 0.0, TOLERANCE) is None
+    nut = rod(0.02, 0.05, facets=6)  # turns by 60 degrees
+    assert tessellated(nut.points, nut.triangles, CREASE, TOLERANCE) is None
+
+
+def test_it_turns_with_the_part() -> None:
+    tube = rod(0.02, 0.05, facets=24)
+    turn, shift = rotation_matrix(np.array([0.3, -1.1, 0.7]), 1.3), np.array([3.0, -2.0, 1.0])
+    one = tessellated(tube.points, tube.triangles, CREASE, TOLERANCE)
+    other = tessellated(tube.points @ turn.T + shift, tube.triangles, CREASE, TOLERANCE)
+    assert one is not None and other is not None
+    assert np.array_equal(one.triangles, other.triangles)
+    assert np.abs(one.points @ turn.T + shift - other.points).max() < 1e-12
