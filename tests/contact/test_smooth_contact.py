@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import limpet as lp
 from limpet.contact.detect import EDGE_EDGE, VERTEX_FACE, collider, detect
 from limpet.geometry.smooth import CREASE
 from limpet.geometry.surface import surface_topology, volume
@@ -112,16 +113,16 @@ def test_a_chord_of_a_soft_lip_does_not_lift_it_off_a_tube():
     found = touch(lip, x, part, tube.points)
     assert (found.kind == VERTEX_FACE).sum() == 2  # its ends touch
     assert np.abs(found.gap).max() < 1e-7
-    # With one end off by more than the alarm the edges count as a curve, too, not as a chord.
-    high = x.copy()
-    high[[1, 3, 4], 2] += 1.5 * ALARM
-    found = touch(lip, high, part, tube.points)
+    assert not (found.kind == EDGE_EDGE).any()  # it can lie on the tube between them
+    # One that is nearly straight at rest cannot.
+    sagitta, relief = 9e-6 / (2.0 * RADIUS), 2e-5
+    straighter = lip.shape._replace(patches=lip.shape.patches._replace(relief=relief))
+    found = touch(type(lip)(lip.surface, straighter), x, part, tube.points)
     assert (found.kind == EDGE_EDGE).any()
-    assert found.gap.min() > -1e-7
+    assert found.gap.min() == pytest.approx(relief - sagitta, rel=0.02)
     # A stiff edge is straight.
     stiff, x = chord(deforms=False)
     found = touch(stiff, x, part, tube.points)
-    sagitta = 9e-6 / (2.0 * RADIUS)
     assert found.gap.min() == pytest.approx(-sagitta, rel=0.02)
 
 
@@ -152,4 +153,4 @@ def test_a_plank_lies_across_a_tube_however_fine(facets: int) -> None:
     )
     world.add_probe("plank", plank)
     *_, last = lp.Simulation(world, h=0.01).run(0.3)
-    assert last.probes["plank_z"] == pytest.approx(0.0, abs=1e-5)
+    assert last.probes["plank_z"] == pytest.approx(0.005, abs=1e-6)

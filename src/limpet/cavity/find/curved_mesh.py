@@ -13,14 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit
 
-from limpet.cavity.find.curve import (
-    STRAIGHT,
-    Chains,
-    curve_edges,
-    curve_pieces,
-    find_edges,
-    on_faces,
-)
+from limpet.cavity.find.curve_edges import STRAIGHT, Chains, curve_edges, find_edges, on_faces
+from limpet.cavity.find.curve_pieces import curve_pieces
 from limpet.cavity.mesh import (
     CavityMesh,
     JoinedSurface,
