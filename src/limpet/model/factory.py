@@ -1,38 +1,27 @@
-"""From a World to what a simulation steps: the only place that knows the kinds of bodies."""
+"""From a World to what a simulation steps: here and in bodies.py the kinds of bodies are known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from limpet.cavity.cavity_set import CavitySet
-from limpet.cavity.gas.exchange import AirExchange
-from limpet.cavity.gas.limit import ElasticEnergy
-from limpet.cavity.gas.network import GasNetwork, Port
-from limpet.cavity.mesh import CavityFaces, JoinedSurface, join_surfaces
-from limpet.cavity.seal.leaky import LeakySeal
-from limpet.cavity.seal.leaky_rings import LeakyRings
-from limpet.cavity.search import CavitySearch, Finder
+from limpet.cavity.mesh import JoinedSurface, join_surfaces
 from limpet.clock import Clock
 from limpet.contact.collider import Collider, collider
 from limpet.contact.contact_set import ContactSet
 from limpet.dynamics.body import Body, CondensedBody
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap
-from limpet.dynamics.relinearisation import ONCE
-from limpet.errors import LimpetError, suggest
-from limpet.fem.attachments import AttachedBodies, Attachment
+from limpet.errors import LimpetError
+from limpet.fem.attachments import AttachedBodies
 from limpet.fem.soft_body import SoftBody
-from limpet.geometry.facet_normals import FacetNormals
-from limpet.geometry.shape import face_patches
-from limpet.geometry.surface import Surface, surface_topology, with_points
-from limpet.geometry.tessellate import Tessellation, tessellated
-from limpet.meshing.check import check_apart, check_surface, has_hollow
+from limpet.model.air import cavity_set
+from limpet.model.bodies import attached_bodies, given_corners, implicit_bodies, thetas
 from limpet.model.draping import draped_hosts, proxy_of, with_sheets
 from limpet.model.settings import Settings
-from limpet.model.specs import AnchorPoints, RigidSpec, SoftSpec, Spec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
 from limpet.particles.system import ParticleSystem
@@ -42,13 +31,11 @@ from limpet.pressure_field.field_contacts import FieldPair
 from limpet.pressure_field.soft_field import SoftField
 from limpet.pressure_field.soft_members import SoftMember
 from limpet.rigid.actuators import ActuatedBody, DriveSet, GuideSet
-from limpet.rigid.joints import Joints, JointSet
+from limpet.rigid.joints import JointSet
 from limpet.rigid.rigid_body import RigidBody
 from limpet.solver.constraint_solver import ConstraintSolver
 
 Array = np.ndarray
-
-CHORD = 0.25  # of the sealing distance: rigid facets are no further from their smooth surface
 
 
 @dataclass(frozen=True)
@@ -78,12 +65,12 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     draped = draped_hosts(world)
     field_pairs = world.contact_table.field_pairs(list(world.specs))
     staggered = bool(field_pairs or world.particles.bodies)
-    theta = _thetas(world, staggered)
+    theta = thetas(world, staggered)
     # Linearised once: what other solvers iterate on within a step, and attached bodies that keep
     # energy, as Newton's method with the matrix kept does not converge on a slender spring.
     attached = {name for t in world.joints for name in (t.one, t.other)}
     once = set(world.specs) if staggered else {n for n in attached if theta[n] < 1.0}
-    own, surfaces, facets, joints, attachments = _implicit_bodies(world, settings, once, theta)
+    own, surfaces, facets, joints, attachments = implicit_bodies(world, settings, once, theta)
     particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]
     if not members:
@@ -94,7 +81,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         raise LimpetError(f"two bodies are called '{twice}': give each its own name")
     if particles:
         surfaces = [*surfaces, *particles.surfaces.values()]
-    bodies, body_of = _attached(own, attachments)
+    bodies, body_of = attached_bodies(own, attachments)
     friction = world.contact_table.friction.matrix(names)
     restitution = world.contact_table.restitution.matrix(names)
     fields = None
@@ -116,7 +103,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
             not (m.deformable or settings.keep_flat_vertices),
             crease=world.specs[m.name].crease if m.name in world.specs else 0.0,
             deforms=m.deformable,
-            corners=_corners(world, m.name),
+            corners=given_corners(world, m.name),
             facets=facets.get(m.name),
         )
         for s, m in zip(surfaces, members)
@@ -137,7 +124,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         )  # fmt: skip
         sets.append(contacts)
     if contacts is not None:
-        cavities = _cavity_set(world, settings, members, points, joined, colliders, contacts)
+        cavities = cavity_set(world, settings, members, points, joined, colliders, contacts)
         sets.append(cavities)
     if actuated := _actuated(world, own, points):
         sets += [DriveSet(actuated), GuideSet(actuated)]
@@ -153,117 +140,6 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         bodies, members, points, joined, sets, contacts, fields, cavities, particles, solver,
         _collision_nodes(world, members, colliders),
     )  # fmt: skip
-
-
-def _implicit_bodies(
-    world: World, settings: Settings, once: Set[str], theta: Mapping[str, float]
-) -> tuple[
-    list[SoftBody | RigidBody], list[Surface], dict[str, FacetNormals], Joints, list[Attachment]
-]:
-    """The bodies of the world's specifications, their surfaces, the normals of those that were
-    tessellated, and what joins them.
-
-    Markers stand behind the vertices of each body's surface.
-    """
-    bodies: list[SoftBody | RigidBody] = []
-    surfaces: list[Surface] = []
-    placed: list[tuple[str, Array, Array]] = []
-    facets: dict[str, FacetNormals] = {}
-    anchors = AnchorPoints(world.joints)
-    for spec in world.specs.values():
-        region, motion = world.motions.get(spec.name, (None, None))
-        points, triangles = spec.surface()
-        surface = check_surface(points, triangles, f"surface of '{spec.name}'")
-        if fine := _tessellated(world, settings, spec, surface):
-            facets[spec.name], points = fine.facets, fine.points
-            surface = surface_topology(fine.triangles, len(points))
-        placed.append((spec.name, points, surface.triangles))
-        if isinstance(spec, SoftSpec):
-            nodes = spec.shape.region(region.name) if region and region.name else None
-            anchors.check_apart(spec.name, nodes)
-            carrying = None if spec.field is None else spec.field.nodes
-            faces = None
-            if settings.cavity_faces is CavityFaces.CURVED:
-                faces = face_patches(spec.shape.cells, spec.shape.collision)
-            marked = 0 if carrying is None else len(carrying)
-            marked += 0 if faces is None else len(faces.used_nodes())
-            surface = with_points(surface, anchors.count(spec.name) + marked)
-            bodies.append(
-                SoftBody(
-                    spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
-                    anchors.nodes(spec.name), surface, carrying, faces,
-                    ONCE if spec.name in once else settings.relinearisation, theta[spec.name],
-                )
-            )  # fmt: skip
-        else:
-            framed = spec.field is not None or spec.name in world.actuators
-            surface = with_points(surface, anchors.count(spec.name) + 4 * framed)
-            shape = replace(spec.shape, points=points, triangles=surface.triangles)
-            bodies.append(
-                RigidBody(
-                    spec.name, shape, spec.mass, spec.fixed, motion,
-                    anchors.points(spec.name), framed, surface, theta[spec.name],
-                )
-            )  # fmt: skip
-        surfaces.append(surface)
-    check_apart(placed, world.contact_table.by_points)
-    _check_lines(world, placed)
-    return bodies, surfaces, facets, *anchors.place([b.name for b in bodies], surfaces)
-
-
-def _tessellated(
-    world: World, settings: Settings, spec: Spec, surface: Surface
-) -> Tessellation | None:
-    """A rigid body that soft ones may touch, with as many triangles as its smooth surface needs."""
-    if isinstance(spec, SoftSpec) or not any(
-        isinstance(other, SoftSpec) and world.contact_table.by_points(spec.name, other.name)
-        for other in world.specs.values()
-    ):
-        return None
-    tolerance = CHORD * settings.sealing_distance
-    return tessellated(spec.shape.points, surface.triangles, spec.crease, tolerance)
-
-
-def _corners(world: World, name: str) -> int | None:
-    """How many vertices a rigid body has in the shape that the user gave."""
-    spec = world.specs.get(name)
-    return len(spec.shape.points) if isinstance(spec, RigidSpec) else None
-
-
-def _thetas(world: World, staggered: bool) -> dict[str, float]:
-    """By body: 1/2, the implicit midpoint rule, which keeps energy, or 1, backward Euler.
-
-    Bodies that are attached to each other have one rule. Where other solvers share the step, and
-    with joints and actuators, all have backward Euler.
-    """
-    names = list(world.specs)
-    joined = any(t.nodes is None for t in world.joints) or len(world.actuators) > 0
-    if staggered or joined:
-        for one in names:
-            if world.specs[one].integrator == "midpoint":
-                raise LimpetError(
-                    f"integrator = 'midpoint' of '{one}': not with joints, actuators, particle "
-                    "bodies or pressure fields in the same world; leave it out"
-                )
-            for other in names:
-                if world.contact_table.restitution.between(one, other) > 0.0:
-                    raise LimpetError(
-                        f"restitution of '{one}' and '{other}': not with joints, actuators, "
-                        "particle bodies or pressure fields in the same world; leave it out"
-                    )
-        return dict.fromkeys(names, 1.0)
-    group = {n: n for n in names}
-    for t in world.joints:
-        old, new = group[t.other], group[t.one]
-        group = {n: new if g == old else g for n, g in group.items()}
-    bounces = {
-        one
-        for one, spec in world.specs.items()
-        if isinstance(spec, RigidSpec) and spec.integrator is None
-        and any(world.contact_table.restitution.between(one, n) > 0.0 for n in names)
-    }  # fmt: skip
-    keeps = {group[n] for n, spec in world.specs.items() if spec.midpoint or n in bounces}
-    return {n: 0.5 if group[n] in keeps else 1.0 for n in names}
 
 
 def _actuated(
@@ -291,34 +167,6 @@ def _particles(
             model.add_proxy(proxy_of(body), draped[body.name])
     system = ParticleSystem(model, h, world.gravity)
     return CoupledParticles(system, clock, alone=not world.specs or len(draped) > 0)
-
-
-def _attached(
-    own: Sequence[SoftBody | RigidBody], attachments: Sequence[Attachment]
-) -> tuple[list[Body], list[int]]:
-    """The bodies with those that are attached to each other as one, and each member's body."""
-    group = list(range(len(own)))
-    for a in attachments:
-        low, high = sorted((group[a.soft], group[a.carrier]))
-        group = [low if g == high else g for g in group]
-    bodies: list[Body] = []
-    number = {g: k for k, g in enumerate(dict.fromkeys(group))}
-    for g in number:
-        which = [i for i, name in enumerate(group) if name == g]
-        if len(which) == 1:
-            bodies.append(own[which[0]])
-            continue
-        place = {i: k for k, i in enumerate(which)}
-        its = [
-            replace(a, soft=place[a.soft], carrier=place[a.carrier])
-            for a in attachments
-            if group[a.soft] == g
-        ]
-        parts = [own[i] for i in which]
-        soft = {k: b for k, b in enumerate(parts) if isinstance(b, SoftBody)}
-        carriers = {k: b for k, b in enumerate(parts) if isinstance(b, RigidBody)}
-        bodies.append(AttachedBodies(parts, soft, carriers, its))
-    return bodies, [number[g] for g in group]
 
 
 def _with_fields(
@@ -383,101 +231,6 @@ def _may_touch(
             "itself; use World.exclude_contact"
         )
     return True
-
-
-def _cavity_set(
-    world: World, settings: Settings, members: Sequence[Body], points: PointMap,
-    surface: JoinedSurface, colliders: Sequence[Collider], contacts: ContactSet,
-) -> CavitySet:  # fmt: skip
-    soft = np.array([m.deformable for m in members], float)
-    search = CavitySearch(
-        surface, [c.shape.tree for c in colliders], soft, settings.cavity_distance,
-        settings.seal_boundary, settings.remesh_threshold, settings.search_every_step,
-        world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
-        [c.shape for c in colliders],
-    )  # fmt: skip
-    network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
-    exchanges = [world.air_exchanges.get(m.name) for m in members]
-    leaky = None
-    if isinstance(settings.seal, LeakySeal):
-        compliance = _compliance(world, members)
-        leaky = LeakyRings(settings.seal, surface, search.trees, compliance, world.atmosphere)
-    return CavitySet(
-        search, contacts, network, exchanges, AirExchange(leak=world.leak),
-        partial(_elastic, world, members), points.names,
-        leaky, settings.pressure_increments,
-    )  # fmt: skip
-
-
-def _compliance(world: World, members: Sequence[Body]) -> Array:
-    """(surfaces,) (1 - nu^2)/E [1/Pa] of the soft bodies, 0 for all others."""
-    out = np.zeros(len(members))
-    for i, m in enumerate(members):
-        spec = world.specs.get(m.name)
-        if isinstance(spec, SoftSpec):
-            out[i] = (1.0 - spec.material.poisson**2) / spec.material.young
-    return out
-
-
-def _elastic(world: World, members: Sequence[Body]) -> Array:
-    """(surfaces, 2) energy [J] and volume [m^3] of the soft bodies, if a limit asks for them."""
-    out = np.zeros((len(members), 2))
-    if isinstance(world.atmosphere.limit, ElasticEnergy):
-        for i, m in enumerate(members):
-            if isinstance(m, SoftBody):
-                out[i] = m.elastic_energy(), m.fem.volume
-    return out
-
-
-def _ports(
-    world: World, settings: Settings, members: Sequence[Body], points: PointMap
-) -> list[Port]:
-    """The vacuum lines, each with the vertex nearest to where it enters.
-
-    The classifier looks at the cup alone and covers the hole that a line comes from (A III-B):
-    there a line is on the largest cavity of its body.
-    """
-    ports = []
-    for name, c in world.connections.items():
-        i, vertex = points.names.index(name), -1
-        if c.port is not None and settings.cavities is not Finder.CLASSIFIER:
-            (surface,) = members[i].surfaces.values()
-            able, faces = np.unique(surface.triangles), members[i].curved_faces
-            if faces is not None:  # what bounds a cavity then
-                able = faces.used_nodes()
-            away = np.linalg.norm(members[i].positions()[able] - c.port, axis=1)
-            vertex = int(points.first[i] + able[away.argmin()])
-        ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
-    return ports
-
-
-def _inner_region(name: str | None, members: Sequence[Body], points: PointMap) -> Array | None:
-    """(N,) bool: the vertices of the soft bodies' regions of that name."""
-    if name is None:
-        return None
-    inner = np.zeros(len(points), dtype=bool)
-    known: set[str] = set()
-    for i, m in enumerate(members):
-        if isinstance(m, SoftBody):
-            known |= set(m.shape.regions)
-            if name in m.shape.regions:
-                vertices = m.shape.collision.vertices_of(m.shape.regions[name])
-                inner[points.first[i] + vertices] = True
-    if not inner.any():
-        raise LimpetError(f"inner_region = '{name}': no soft body has it{suggest(name, known)}")
-    return inner
-
-
-def _check_lines(world: World, placed: Sequence[tuple[str, Array, Array]]) -> None:
-    """Refuse a vacuum line on a body round which no air can be trapped."""
-    hollow = [name for name, x, t in placed if world.connections and has_hollow(x, t)]
-    may_touch = world.contact_table.may_touch
-    for name in world.connections:
-        if not any(name == other or may_touch(name, other) for other in hollow):
-            raise LimpetError(
-                f"connect on '{name}': neither it nor what it can touch has an inner surface "
-                "to hold a vacuum; connect a cup, or what a cup stands on"
-            )
 
 
 def _collision_nodes(world: World, members: Sequence[Body], colliders: Sequence[Collider]) -> int:

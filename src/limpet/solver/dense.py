@@ -112,6 +112,11 @@ class DenseSystem(NewtonSystem):
         self._w.reshape(-1)[:: len(self._w) + 1] = self._own + factor * self.problem.regularisation
         self.blocks = _blocks(self._w, self.problem.start)
 
+    @property
+    def matrix(self) -> Array:
+        """(r, r) W with the rows' own compliance."""
+        return self._w
+
     def velocities(self, lam: Array) -> Array:
         u = self.problem.free.copy()
         add_columns(self._w, lam, u)

@@ -6,8 +6,8 @@ what touches: over the rows (dense.py), or over what carries them where that is 
 
 Where many contacts carry one load, full steps can wander from one set of active contacts to the
 next. Then the rows are given more compliance of their own, which makes the load's division unique,
-and this is taken back little by little; if even that fails, sweeps and steps take turns from the
-best iterate.
+and this is taken back little by little. If that fails, an interior-point method leads near the
+solution (interior_point.py); if even that fails, sweeps and steps take turns from the best iterate.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from limpet.solver.dense import DenseSystem, NewtonSystem
 from limpet.solver.gauss_seidel import Solution
+from limpet.solver.interior_point import interior_points
 from limpet.solver.low_rank import LowRankSystem
 from limpet.solver.problem import FactoredDelassus, Problem
 
@@ -110,48 +111,84 @@ def _continuation(
         factor = max(1.0, solved / cut)
 
 
+class _Search:
+    """The best multipliers so far, and what they took."""
+
+    def __init__(self, problem: Problem, guess: Array, settings: NewtonSettings) -> None:
+        self.problem, self.guess, self.settings = problem, guess, settings
+        self.system = _system(problem)
+        self.best, self.residual = guess, np.inf
+        self.sweeps = self.steps = 0
+
+    def take(self, found: _Path) -> bool:
+        """Whether a path has led to the solution."""
+        self.steps += found.steps
+        if found.best_residual < self.residual:
+            self.best, self.residual = found.best, found.best_residual
+        return self.residual <= self.settings.tolerance
+
+    def sweep(self, lam: Array, count: int) -> Array:
+        self.system.regularise(1.0)
+        self.sweeps += count
+        return self.system.sweep(lam, count)
+
+    def newton(self, lam: Array) -> bool:
+        self.system.regularise(1.0)
+        s = self.settings
+        return self.take(_newton(self.system, lam, s.tolerance, s.max_steps))
+
+    def continuation(self, first: int) -> int | None:
+        """Which of `continuation_factors`, from the first on, leads to the solution."""
+        s, start = self.settings, self.guess
+        for number in range(first, len(s.continuation_factors)):
+            if number > 0 and self.sweeps == 0:  # the guess alone is not good enough
+                start = self.sweep(start, s.sweeps)
+            try:
+                found = _continuation(self.system, start, s.continuation_factors[number], s)
+            except np.linalg.LinAlgError:  # two rows that are one: leave them to the next
+                continue
+            if self.take(found):
+                return number
+        return None
+
+    def interior_point(self) -> bool:
+        try:
+            return any(self.newton(lam) for lam in interior_points(self.problem, self.guess))
+        except np.linalg.LinAlgError:
+            return False
+
+    def sweeps_and_steps(self) -> bool:
+        s = self.settings
+        affordable = int(WORTH / max(len(self.guess), 1) ** 2)
+        for number in range(s.fallback_rounds):
+            count = max(s.fallback_sweeps, min(s.fallback_sweeps * 3**number, affordable))
+            try:
+                if self.newton(self.sweep(self.best, count)):
+                    return True
+            except np.linalg.LinAlgError:
+                return False
+        return False
+
+    def solution(self, converged: bool, level: int = 0) -> Solution:
+        return Solution(self.best, self.residual, converged, self.sweeps, self.steps, level)
+
+
 def solve_by_newton(
     problem: Problem, guess: Array, settings: NewtonSettings, first: int = 0
 ) -> Solution:
-    """Newton from the guess, with softened rows when it wanders, and sweeps as a fall-back.
+    """Newton from the guess, with softened rows when it wanders; then what else there is.
 
-    first: which of `continuation_factors` to begin with; the one that converged in the last step
-    is likely to do so again.
+    first: which of `continuation_factors` to begin with, or their number for the interior-point
+    method; the one that converged in the last step is likely to do so again.
     """
-    tolerance, system = settings.tolerance, _system(problem)
-    start = guess
-    sweeps = steps = 0
-    best, best_residual = start, np.inf
-    for number in range(
-        min(first, len(settings.continuation_factors) - 1), len(settings.continuation_factors)
-    ):
-        if number > 0 and sweeps == 0:  # the guess alone is not good enough
-            system.regularise(1.0)
-            start = system.sweep(start, settings.sweeps)
-            sweeps += settings.sweeps
-        try:
-            found = _continuation(system, start, settings.continuation_factors[number], settings)
-        except np.linalg.LinAlgError:  # two rows that are one: leave them to the next
-            continue
-        steps += found.steps
-        if found.best_residual < best_residual:
-            best, best_residual = found.best, found.best_residual
-        if best_residual <= tolerance:
-            return Solution(best, best_residual, True, sweeps, steps, number)
-    affordable = int(WORTH / max(len(guess), 1) ** 2)
-    for number in range(settings.fallback_rounds):
-        system.regularise(1.0)
-        count = settings.fallback_sweeps
-        count = max(count, min(count * 3**number, affordable))
-        lam = system.sweep(best, count)
-        sweeps += count
-        try:
-            found = _newton(system, lam, tolerance, settings.max_steps)
-        except np.linalg.LinAlgError:
-            break
-        steps += found.steps
-        if found.best_residual < best_residual:
-            best, best_residual = found.best, found.best_residual
-        if best_residual <= tolerance:
-            break
-    return Solution(best, best_residual, best_residual <= tolerance, sweeps, steps)
+    search = _Search(problem, guess, settings)
+    level = search.continuation(first)
+    if level is not None:
+        return search.solution(True, level)
+    if search.interior_point():
+        return search.solution(True, len(settings.continuation_factors))
+    if first > 0:  # what was not tried
+        level = search.continuation(0)
+        if level is not None:
+            return search.solution(True, level)
+    return search.solution(search.sweeps_and_steps())

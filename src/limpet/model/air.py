@@ -1,0 +1,124 @@
+"""The air of a world: what its cavity set is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from limpet.cavity.cavity_set import CavitySet
+from limpet.cavity.gas.exchange import AirExchange
+from limpet.cavity.gas.limit import ElasticEnergy
+from limpet.cavity.gas.network import GasNetwork, Port
+from limpet.cavity.mesh import JoinedSurface
+from limpet.cavity.seal.leaky import LeakySeal
+from limpet.cavity.seal.leaky_rings import LeakyRings
+from limpet.cavity.search import CavitySearch, Finder
+from limpet.contact.collider import Collider
+from limpet.contact.contact_set import ContactSet
+from limpet.dynamics.body import Body
+from limpet.dynamics.constraint_set import PointMap
+from limpet.errors import LimpetError, suggest
+from limpet.fem.soft_body import SoftBody
+from limpet.meshing.check import has_hollow
+from limpet.model.settings import Settings
+from limpet.model.specs import SoftSpec
+from limpet.model.world import World
+
+Array = np.ndarray
+
+
+def cavity_set(
+    world: World, settings: Settings, members: Sequence[Body], points: PointMap,
+    surface: JoinedSurface, colliders: Sequence[Collider], contacts: ContactSet,
+) -> CavitySet:  # fmt: skip
+    soft = np.array([m.deformable for m in members], float)
+    search = CavitySearch(
+        surface, [c.shape.tree for c in colliders], soft, settings.cavity_distance,
+        settings.seal_boundary, settings.remesh_threshold, settings.search_every_step,
+        world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
+        [c.shape for c in colliders],
+    )  # fmt: skip
+    network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
+    exchanges = [world.air_exchanges.get(m.name) for m in members]
+    leaky = None
+    if isinstance(settings.seal, LeakySeal):
+        compliance = _compliance(world, members)
+        leaky = LeakyRings(settings.seal, surface, search.trees, compliance, world.atmosphere)
+    return CavitySet(
+        search, contacts, network, exchanges, AirExchange(leak=world.leak),
+        partial(_elastic, world, members), points.names,
+        leaky, settings.pressure_increments,
+    )  # fmt: skip
+
+
+def _compliance(world: World, members: Sequence[Body]) -> Array:
+    """(surfaces,) (1 - nu^2)/E [1/Pa] of the soft bodies, 0 for all others."""
+    out = np.zeros(len(members))
+    for i, m in enumerate(members):
+        spec = world.specs.get(m.name)
+        if isinstance(spec, SoftSpec):
+            out[i] = (1.0 - spec.material.poisson**2) / spec.material.young
+    return out
+
+
+def _elastic(world: World, members: Sequence[Body]) -> Array:
+    """(surfaces, 2) energy [J] and volume [m^3] of the soft bodies, if a limit asks for them."""
+    out = np.zeros((len(members), 2))
+    if isinstance(world.atmosphere.limit, ElasticEnergy):
+        for i, m in enumerate(members):
+            if isinstance(m, SoftBody):
+                out[i] = m.elastic_energy(), m.fem.volume
+    return out
+
+
+def _ports(
+    world: World, settings: Settings, members: Sequence[Body], points: PointMap
+) -> list[Port]:
+    """The vacuum lines, each with the vertex nearest to where it enters.
+
+    The classifier looks at the cup alone and covers the hole that a line comes from (A III-B):
+    there a line is on the largest cavity of its body.
+    """
+    ports = []
+    for name, c in world.connections.items():
+        i, vertex = points.names.index(name), -1
+        if c.port is not None and settings.cavities is not Finder.CLASSIFIER:
+            (surface,) = members[i].surfaces.values()
+            able, faces = np.unique(surface.triangles), members[i].curved_faces
+            if faces is not None:  # what bounds a cavity then
+                able = faces.used_nodes()
+            away = np.linalg.norm(members[i].positions()[able] - c.port, axis=1)
+            vertex = int(points.first[i] + able[away.argmin()])
+        ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
+    return ports
+
+
+def _inner_region(name: str | None, members: Sequence[Body], points: PointMap) -> Array | None:
+    """(N,) bool: the vertices of the soft bodies' regions of that name."""
+    if name is None:
+        return None
+    inner = np.zeros(len(points), dtype=bool)
+    known: set[str] = set()
+    for i, m in enumerate(members):
+        if isinstance(m, SoftBody):
+            known |= set(m.shape.regions)
+            if name in m.shape.regions:
+                vertices = m.shape.collision.vertices_of(m.shape.regions[name])
+                inner[points.first[i] + vertices] = True
+    if not inner.any():
+        raise LimpetError(f"inner_region = '{name}': no soft body has it{suggest(name, known)}")
+    return inner
+
+
+def check_lines(world: World, placed: Sequence[tuple[str, Array, Array]]) -> None:
+    """Refuse a vacuum line on a body round which no air can be trapped."""
+    hollow = [name for name, x, t in placed if world.connections and has_hollow(x, t)]
+    may_touch = world.contact_table.may_touch
+    for name in world.connections:
+        if not any(name == other or may_touch(name, other) for other in hollow):
+            raise LimpetError(
+                f"connect on '{name}': neither it nor what it can touch has an inner surface "
+                "to hold a vacuum; connect a cup, or what a cup stands on"
+            )
