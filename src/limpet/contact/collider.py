@@ -72,8 +72,8 @@ def collider(
     rigid: leave out the vertices in the middle of flat faces, which stay flat. crease [rad]: of the
     smooth surface over the triangles, which keeps its shape unless it `deforms`; by default the
     surface is that of the triangles. corners: how many of the vertices are those of the body, the
-    first; the others refine a smooth surface, with the normals `facets`, and touch nothing
-    themselves.
+    first; the others refine a smooth surface, with the normals `facets`, and make no contacts
+    unless they are on a ridge.
     """
     owner = surface.edge_triangles[:, 0]
     start = np.zeros(len(surface.triangles) + 1, dtype=np.int32)
@@ -88,7 +88,7 @@ def collider(
     tree = build_tree(np.ascontiguousarray(x, dtype=np.float64), surface.triangles)
     flat = flat_vertices(surface, x) if rigid else np.zeros(surface.n_vertices, dtype=bool)
     flat |= np.diff(surface.vertex_start) == 0  # points that belong to no triangle
-    if corners is not None:
-        flat[corners:] = True
+    if corners is not None and facets is not None:
+        flat[corners : len(facets.whole)] |= facets.whole[corners:]
     smooth = patches(surface, x, crease, not deforms, facets)
     return Collider(surface, Shape(tree, adjacency(surface), edges, flat, smooth))

@@ -1,7 +1,8 @@
 """Normals of the smooth surface that the facets of a triangle surface are chords of.
 
 They are estimated from the faces round a vertex, up to the next ridges: where faces turn by more
-than the crease angle, or where their widths differ much.
+than the crease angle, where their widths differ much, or where one of them is no facet but a plane
+face of many corners.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ CREASE = float(np.deg2rad(30.0))  # [rad] default: faces that turn by more meet 
 # Faces whose widths across an edge differ by more share no curvature: a flat face beside a fillet
 # would bulge.
 UNEVEN = 3.0
+DIRECTION = 0.02  # [rad] between two sides of a face that count as two
 PLANAR = 2e-4  # [rad] triangles that turn by less are one plane face
 
 
@@ -78,7 +80,12 @@ def smooth_edges(surface: Surface, x: Array, crease: float) -> Array:
         x, surface.triangles, surface.edges, surface.edge_triangles, n, face, start, order
     )
     even = wide.max(axis=1) <= UNEVEN * wide.min(axis=1)
-    flat = planar | ((turn <= crease) & even)
+    edged = ~planar
+    plane = _plane_faces(
+        x, surface.edges[edged], face[surface.edge_triangles[edged]], n[order[start[:-1]]]
+    )
+    facets = ~plane[face[one]] & ~plane[face[two]]
+    flat = planar | ((turn <= crease) & even & facets)
     return _by_sides(surface, flat)
 
 
@@ -105,6 +112,43 @@ def _by_sides(surface: Surface, of_edges: Array) -> Array:
         t = surface.edge_triangles[:, side]
         k = np.argmax(surface.triangles[t] == surface.opposite[:, side, None], axis=1)
         out[t, k] = of_edges
+    return out
+
+
+@njit(cache=True)
+def _plane_faces(x: Array, edges: Array, faces: Array, normals: Array) -> Array:
+    """(f,) bool: plane faces whose border runs in more than four directions.
+
+    The facets that stand for a smooth surface are triangles or quadrilaterals, whole or in strips.
+    A face with more corners, as the end of a tube, is plane. edges (e, 2), faces (e, 2): the
+    borders between faces; normals (f, 3).
+    """
+    count = len(normals)
+    start = np.zeros(count + 1, np.int64)
+    for e in range(len(edges)):
+        for side in range(2):
+            start[faces[e, side] + 1] += 1
+    start = np.cumsum(start)
+    fill = start[:-1].copy()
+    angle, first = np.empty(start[-1]), np.full((count, 3), np.nan)
+    for e in range(len(edges)):
+        along = unit(sub(point(x, edges[e, 1]), point(x, edges[e, 0])))
+        for side in range(2):
+            f = faces[e, side]
+            if np.isnan(first[f, 0]):
+                first[f, 0], first[f, 1], first[f, 2] = along
+            one = (first[f, 0], first[f, 1], first[f, 2])
+            n = (normals[f, 0], normals[f, 1], normals[f, 2])
+            angle[fill[f]] = np.arctan2(dot(cross(n, one), along), dot(one, along)) % np.pi
+            fill[f] += 1
+    out = np.zeros(count, np.bool_)
+    for f in range(count):
+        own = np.sort(angle[start[f] : start[f + 1]])
+        directions = 0
+        for k in range(len(own)):
+            before = own[k - 1] if k > 0 else own[-1] - np.pi
+            directions += own[k] - before > DIRECTION
+        out[f] = directions > 4
     return out
 
 
