@@ -24,6 +24,10 @@ def test_some_suckers_seal_and_lift_the_can(fallen) -> None:
     assert all(c.pressure < 101325.0 for c in fallen.reports[-1].cavities)
 
 
+def test_every_step_is_solved(fallen) -> None:
+    assert all(r.converged for r in fallen.reports)
+
+
 def test_what_hangs_weighs_what_the_root_carries(fallen) -> None:
     # the can swings, so its weight is a mean
     force = np.mean([r.reactions["tentacle"][2] for r in fallen.reports[-40:]])

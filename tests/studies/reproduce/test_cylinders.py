@@ -13,11 +13,10 @@ def quiet(done: float, total: float, text: str) -> None:
 
 
 def test_a_tube_of_24_facets_seals_and_pulls_like_one_of_360() -> None:
-    few, many = (seal(0.07, 1200, facets) for facets in (24, 360))
+    few, many = (seal(0.07, 800, facets) for facets in (24, 360))
     assert few.holds and many.holds
     assert few.flips == many.flips == 1
-    assert few.unsolved == 0
-    assert many.unsolved <= 2  # of 58 steps; 434 nodes have none
+    assert few.unsolved == many.unsolved == 0
     assert few.peak == pytest.approx(many.peak, rel=0.05)
     assert few.volume == pytest.approx(many.volume, rel=0.04)
     assert max(few.depth, many.depth) < 1e-6
