@@ -120,7 +120,8 @@ def energy(body: RigidBody) -> float:
     return float(moving + body.mass * GRAVITY * body.centre[2])
 
 
-def run_drop(drop: Drop) -> Outcome:
+def run_drop(drop: Drop, after: float = AFTER) -> Outcome:
+    """after [s]: how long it is watched once it has reached the floor."""
     simulation = Simulation(drop.world(), drop.h)
     body = simulation.body("body")
     assert isinstance(body, RigidBody)
@@ -128,7 +129,7 @@ def run_drop(drop: Drop) -> Outcome:
     # backward Euler falls by h/2 v further than a parabola: the energy before the first step
     least, gain = energy(body), 0.0
     fall = float(np.sqrt(2.0 * drop.height / GRAVITY))
-    steps = min(MOST, int(np.ceil((fall + AFTER) / drop.h)))
+    steps = min(MOST, int(np.ceil((fall + after) / drop.h)))
     unconverged, iterations = 0, 0
     for _ in range(steps):
         report = simulation.step()
