@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from limpet.errors import LimpetError
+from limpet.pressure_field.crossing_pairs import moved
 from limpet.pressure_field.fields import (
     RigidSurface,
     half_space,
@@ -23,7 +24,6 @@ from limpet.pressure_field.polygons import (
     clip_to_host,
     equal_pressure_slices,
     measured,
-    moved,
     rigid_triangles,
 )
 from limpet.pressure_field.primitives import Solid, box, sphere

@@ -13,20 +13,24 @@ from .runs import run
 
 @pytest.fixture(scope="module")
 def fallen():
-    return run("tentacle", duration="2.6 s")
+    return run("tentacle", duration="2.6 s", h="20 ms")
 
 
 def test_some_suckers_seal_and_lift_the_can(fallen) -> None:
     height = fallen.probes("can_z")
-    assert height[:120].max() < height[0] + 1e-4  # until the root rises it lies on the ground
+    assert height[:60].max() < height[0] + 1e-4  # until the root rises it lies on the ground
     assert height[-1] > height[0] + 0.02
     assert 1 <= len(fallen.reports[-1].cavities) < 7
     assert all(c.pressure < 101325.0 for c in fallen.reports[-1].cavities)
 
 
+def test_every_step_is_solved(fallen) -> None:
+    assert all(r.converged for r in fallen.reports)
+
+
 def test_what_hangs_weighs_what_the_root_carries(fallen) -> None:
     # the can swings, so its weight is a mean
-    force = np.mean([r.reactions["tentacle"][2] for r in fallen.reports[-40:]])
+    force = np.mean([r.reactions["tentacle"][2] for r in fallen.reports[-20:]])
     assert force == pytest.approx((0.06 + 0.013) * 9.81, rel=0.05)
     assert max(r.air_error for r in fallen.reports) <= 1e-9
     assert max(r.momentum_residual for r in fallen.reports) <= 1e-6

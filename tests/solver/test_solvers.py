@@ -280,7 +280,8 @@ def test_newton_needs_one_step_when_the_right_contacts_touch():
     np.testing.assert_allclose(found.multipliers, exact, atol=1e-9)
 
 
-def test_newton_without_steps_falls_back_to_sweeps():
+def test_newton_without_steps_falls_back_to_sweeps(monkeypatch):
+    monkeypatch.setattr("limpet.solver.interior_point.WORTH", 0.0)
     p = random_problem(np.random.default_rng(7), 10, 1)
     lazy = NewtonSettings(max_steps=0, fallback_sweeps=2000)
     found = solve_by_newton(p, none(p), lazy)

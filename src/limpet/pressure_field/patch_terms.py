@@ -150,31 +150,34 @@ def _add_spring(out: Array, n: Array, zeroth: float, first: Array, second: Array
 
 
 @njit(cache=True, error_model="numpy")
-def friction_points(
+def traction_points(
     area: Array, centroid: Array, pressure: Array, gradient_a: Array, gradient_b: Array,
     start: Array, corners: Array, corner_pressure: Array, modulus: float, large: float,
-) -> Array:  # fmt: skip
-    """Rows (m, 8) of point, normal, force [N] and rise of pressure [Pa/m].
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Points that stand for the traction: the polygon of each (m,), rows (m, 8) of point, normal,
+    force [N] and rise of pressure [Pa/m], and the stiffness (m,) [N/m] along the normal.
 
     A polygon above `large` of the surface's area has three points a triangle, others one, where
-    the resultant of the traction acts: force and moment are exact.
+    the resultant of the traction acts: force and moment are exact. Some of the three may carry no
+    force.
     """
     size, normal, rises = face_rises(area, gradient_a, gradient_b)
-    total, most = size.sum(), 0
-    for k in range(len(pressure)):
+    count = len(pressure)
+    total, steepest, highest, most = size.sum(), rises.max() if count else 0.0, 0.0, 0
+    for i in range(len(corner_pressure)):
+        highest = max(highest, corner_pressure[i])
+    for k in range(count):
         most += 3 * (start[k + 1] - start[k]) if size[k] > large * total else 1
-    rows = np.empty((most, 8))
+    polygon, rows, stiffness = np.empty(most, np.int64), np.empty((most, 8)), np.empty(most)
     p, share, resultant = np.empty(3), np.empty(3), np.empty(3)
     used = 0
-    for k in range(len(pressure)):
-        if size[k] == 0.0:
-            continue
-        n, rise = normal[k], rises[k]
-        whole, force = size[k] <= large * total, 0.0
+    for k in range(count):
+        spring = spring_of(rises[k], steepest, pressure[k], highest)
+        whole, force, stiff = size[k] <= large * total, 0.0, 0.0
         resultant[:] = 0.0
         for i in range(start[k], start[k + 1]):
             j = i + 1 if i + 1 < start[k + 1] else start[k]
-            da = 0.5 * twice_area(n, centroid, k, corners, i, j)
+            da = 0.5 * twice_area(normal[k], centroid, k, corners, i, j)
             if da <= 0.0:
                 continue
             p[0], p[1], p[2] = pressure[k], corner_pressure[i], corner_pressure[j]
@@ -182,6 +185,7 @@ def friction_points(
             sum_ = share[0] + share[1] + share[2]
             if whole:
                 force += sum_
+                stiff += spring * da * _slope((p[0] + p[1] + p[2]) / 3.0, modulus)
                 for c in range(3):
                     resultant[c] += (
                         share[0] * centroid[k, c] + share[1] * corners[i, c]
@@ -189,19 +193,45 @@ def friction_points(
                     )  # fmt: skip
                 continue
             for g in range(3):
-                weight = 2.0 * share[g] - sum_ / 3.0  # with the same resultant at WEIGHTS
-                if weight > 0.0:
-                    wc, wi, wj = WEIGHTS[g]
-                    for c in range(3):
-                        rows[used, c] = (
-                            wc * centroid[k, c] + wi * corners[i, c] + wj * corners[j, c]
-                        )
-                        rows[used, 3 + c] = n[c]
-                    rows[used, 6], rows[used, 7] = weight, rise
-                    used += 1
+                wc, wi, wj = WEIGHTS[g]
+                for c in range(3):
+                    rows[used, c] = wc * centroid[k, c] + wi * corners[i, c] + wj * corners[j, c]
+                    rows[used, 3 + c] = normal[k, c]
+                # with the same resultant at WEIGHTS
+                rows[used, 6], rows[used, 7] = max(2.0 * share[g] - sum_ / 3.0, 0.0), rises[k]
+                between = wc * p[0] + wi * p[1] + wj * p[2]
+                stiffness[used] = spring * da / 3.0 * _slope(between, modulus)
+                polygon[used] = k
+                used += 1
         if whole and force > 0.0:
             for c in range(3):
-                rows[used, c], rows[used, 3 + c] = resultant[c] / force, n[c]
-            rows[used, 6], rows[used, 7] = force, rise
+                rows[used, c], rows[used, 3 + c] = resultant[c] / force, normal[k, c]
+            rows[used, 6], rows[used, 7] = force, rises[k]
+            stiffness[used], polygon[used] = stiff, k
+            used += 1
+    return polygon[:used], rows[:used], stiffness[:used]
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _slope(p: float, modulus: float) -> float:
+    """dt/dp of the traction."""
+    return 1.0 + 4.0 * (1.0 - CORE) * LOCKING * (_left(p, modulus) ** -5 - 1.0)
+
+
+@njit(cache=True, error_model="numpy")
+def friction_points(
+    area: Array, centroid: Array, pressure: Array, gradient_a: Array, gradient_b: Array,
+    start: Array, corners: Array, corner_pressure: Array, modulus: float, large: float,
+) -> Array:  # fmt: skip
+    """The rows (m, 8) of `traction_points` that carry a force."""
+    _, rows, _ = traction_points(
+        area, centroid, pressure, gradient_a, gradient_b, start, corners, corner_pressure, modulus,
+        large,
+    )  # fmt: skip
+    used = 0
+    for i in range(len(rows)):
+        if rows[i, 6] > 0.0:
+            for c in range(8):
+                rows[used, c] = rows[i, c]
             used += 1
     return rows[:used]

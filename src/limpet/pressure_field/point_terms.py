@@ -18,8 +18,7 @@ import numpy as np
 from numba import njit
 
 from limpet.pressure_field.friction_terms import point_friction
-from limpet.pressure_field.patch_terms import CORE, LOCKING, corner_shares, face_rises, spring_of
-from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
+from limpet.pressure_field.patch_terms import traction_points
 from limpet.pressure_field.surface import ContactSurface
 
 Array = np.ndarray
@@ -47,79 +46,14 @@ def surface_points(
 
     tets_a (k, 4), tets_b (k, 4): vertices of the tetrahedra that each polygon rides on.
     """
-    polygon, place, normal, force, stiffness, rise = _points(
+    polygon, rows, stiffness = traction_points(
         surface.area, surface.centroid, surface.pressure, surface.gradient_a, surface.gradient_b,
         surface.start, surface.corners, surface.corner_pressure, modulus, large,
     )  # fmt: skip
+    place, normal = np.ascontiguousarray(rows[:, :3]), np.ascontiguousarray(rows[:, 3:6])
+    force, rise = rows[:, 6].copy(), rows[:, 7].copy()
     bound = _bound(polygon, place, x_a, tets_a, x_b, tets_b)
     return SurfacePoints(place, normal, force, stiffness, rise, *bound)
-
-
-@njit(cache=True, error_model="numpy")
-def _points(
-    area: Array, centroid: Array, pressure: Array, gradient_a: Array, gradient_b: Array,
-    start: Array, corners: Array, corner_pressure: Array, modulus: float, large: float,
-) -> tuple[Array, Array, Array, Array, Array, Array]:  # fmt: skip
-    count = len(pressure)
-    size, n, rise = face_rises(area, gradient_a, gradient_b)
-    total, steepest, highest = size.sum(), rise.max() if count else 0.0, 0.0
-    most = 0
-    for i in range(len(corner_pressure)):
-        highest = max(highest, corner_pressure[i])
-    for k in range(count):
-        most += 3 * (start[k + 1] - start[k]) if size[k] > large * total else 1
-    polygon = np.empty(most, np.int64)
-    place, normal = np.empty((most, 3)), np.empty((most, 3))
-    force, stiffness, rises = np.empty(most), np.empty(most), np.empty(most)
-    p, share, at = np.empty(3), np.empty(3), np.empty(3)
-    used = 0
-    for k in range(count):
-        spring = spring_of(rise[k], steepest, pressure[k], highest)
-        whole, sum_k, stiff = size[k] <= large * total, 0.0, 0.0
-        at[:] = 0.0
-        for i in range(start[k], start[k + 1]):
-            j = i + 1 if i + 1 < start[k + 1] else start[k]
-            da = 0.5 * twice_area(n[k], centroid, k, corners, i, j)
-            if da <= 0.0:
-                continue
-            p[0], p[1], p[2] = pressure[k], corner_pressure[i], corner_pressure[j]
-            corner_shares(da, p, modulus, share)
-            sum_i = share[0] + share[1] + share[2]
-            if whole:
-                sum_k += sum_i
-                stiff += spring * da * _slope((p[0] + p[1] + p[2]) / 3.0, modulus)
-                for c in range(3):
-                    at[c] += (
-                        share[0] * centroid[k, c] + share[1] * corners[i, c]
-                        + share[2] * corners[j, c]
-                    )  # fmt: skip
-                continue
-            for g in range(3):
-                wc, wi, wj = WEIGHTS[g]
-                for c in range(3):
-                    place[used, c] = wc * centroid[k, c] + wi * corners[i, c] + wj * corners[j, c]
-                normal[used] = n[k]
-                force[used] = max(2.0 * share[g] - sum_i / 3.0, 0.0)
-                between = wc * p[0] + wi * p[1] + wj * p[2]
-                stiffness[used] = spring * da / 3.0 * _slope(between, modulus)
-                rises[used], polygon[used] = rise[k], k
-                used += 1
-        if whole and sum_k > 0.0:
-            for c in range(3):
-                place[used, c] = at[c] / sum_k
-            normal[used], force[used], stiffness[used] = n[k], sum_k, stiff
-            rises[used], polygon[used] = rise[k], k
-            used += 1
-    return (
-        polygon[:used], place[:used], normal[:used], force[:used], stiffness[:used], rises[:used]
-    )  # fmt: skip
-
-
-@njit(cache=True, error_model="numpy", inline="always")
-def _slope(p: float, modulus: float) -> float:
-    """dt/dp of the traction (patch_terms)."""
-    x = 1.0 - (1.0 - CORE) * min(p / modulus, 1.0)
-    return 1.0 + 4.0 * (1.0 - CORE) * LOCKING * (x**-5 - 1.0)
 
 
 @njit(cache=True, error_model="numpy")

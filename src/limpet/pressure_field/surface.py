@@ -13,6 +13,12 @@ import numpy as np
 from numba import njit
 
 from limpet.errors import LimpetError
+from limpet.pressure_field.crossing_pairs import (
+    crossing_tets,
+    crossing_triangles,
+    moved,
+    relative,
+)
 from limpet.pressure_field.fields import (
     FIELD,
     RIGID_SPACE,
@@ -32,14 +38,10 @@ from limpet.pressure_field.polygons import (
     Found,
     append_to,
     clip_to_host,
-    crossing_tets,
-    crossing_triangles,
     empty_batch,
     equal_pressure_slices,
     measured,
-    moved,
     plane_slices,
-    relative,
     rigid_triangles,
 )
 from limpet.pressure_field.tree import Boxes, near_pairs, near_plane

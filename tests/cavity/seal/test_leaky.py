@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
+from tests.cavity.conftest import Kit
 
 import limpet as lp
 from limpet.cavity.gas.gap_flow import RingGap, slip_length
@@ -24,25 +24,9 @@ INNER, OUTER, DEPTH, SECTORS = 0.0145, 0.0175, 0.003, 40  # [m]
 
 def bell() -> RigidShape:
     """A rigid cup with a flat rim: a ring whose conductance is known."""
-    radius = np.array([0.0, 0.008, INNER, INNER, 0.0155, 0.0165, OUTER, OUTER, 0.008, 0.0])
-    height = np.array([DEPTH, DEPTH, DEPTH, 0.0, 0.0, 0.0, 0.0, 0.008, 0.008, 0.008])
-    angle = 2.0 * np.pi * np.arange(SECTORS) / SECTORS
-    points, rows, triangles = [], [], []
-    for r, z in zip(radius, height):
-        first = len(points)
-        if r == 0.0:
-            points.append((0.0, 0.0, z))
-            rows.append(np.full(SECTORS, first))
-        else:
-            points += [(r * np.cos(a), r * np.sin(a), z) for a in angle]
-            rows.append(first + np.arange(SECTORS))
-    for low, high in pairwise(rows):
-        for j in range(SECTORS):
-            k = (j + 1) % SECTORS
-            for t in ((low[j], low[k], high[k]), (low[j], high[k], high[j])):
-                if len(set(t)) == 3:
-                    triangles.append(t)
-    return RigidShape("bell", np.array(points), np.array(triangles, dtype=np.int32))
+    radius = [0.0, 0.008, INNER, INNER, 0.0155, 0.0165, OUTER, OUTER, 0.008, 0.0]
+    height = [DEPTH, DEPTH, DEPTH, 0.0, 0.0, 0.0, 0.0, 0.008, 0.008, 0.008]
+    return RigidShape("bell", *Kit.cup(list(zip(radius, height)), SECTORS))
 
 
 def over_a_plate(gap, source=None, *, h=0.01, seal="leaky", valve=None, air=AIR):

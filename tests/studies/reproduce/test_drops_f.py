@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
+from limpet.studies.reproduce import drops_f
 from limpet.studies.reproduce.drops_f import KINDS, Drop, run, run_drop
+
+
+@pytest.fixture(autouse=True)
+def quick_mug(monkeypatch):
+    """With half of the sides, which are filled four times as fast."""
+    monkeypatch.setattr(drops_f, "mug", partial(drops_f.mug, sides=24))
 
 
 @pytest.mark.parametrize("seed", range(60))
