@@ -4,9 +4,9 @@ With stiffness K and Rayleigh damping a M + b K, P eq 1 reads, for the new veloc
 
     A v+ = M v + h (f(x) + M g),    A = (1 + h a) M + (h b + h^2) K.
 
-Undamped bodies take the implicit midpoint rule instead, theta = 1/2: backward Euler for theta h
-leads to u, then x+ = x + h u and v+ = v + (u - v)/theta. It is solved for impulses of the whole
-step, so all terms are over theta: A = (1/theta + h a) M + (h b + theta h^2) K.
+Undamped bodies take the trapezoidal rule instead, theta = 1/2: x+ = x + h u, v+ = v + (u - v)/theta
+and forces theta f(x+) + (1 - theta) f(x), so A = (1/theta + h a) M + (h b + theta h^2) K. Forces at
+the ends and not in the middle, as halfway through a large rotation all cells are shortened.
 
 The velocity of driven nodes is prescribed; what is left over in their rows is the drive's force.
 A mixed element adds its pressures to the unknowns (elements/mixed.py); the matrix is then a saddle
