@@ -96,7 +96,9 @@ class StepReport:
     contacts: int  # that were solved for
     active_contacts: int  # of these, that carry a force
     residual: float  # how far the laws are from holding at worst, without units
-    converged: bool  # the residual is below the solver's tolerance
+    # the residual is below the solver's tolerance, and `relinearisation_residual` below 10 times
+    # that of Settings.relinearisation (a tenth of it for bodies without damping)
+    converged: bool
     iterations: int  # of Newton's method
     sweeps: int  # of Gauss-Seidel
     max_penetration: float  # [m] >= 0
@@ -113,6 +115,9 @@ class StepReport:
     patches: tuple[PatchReport, ...] = ()  # of pressure fields that overlap
     particles: ParticleReport | None = None  # None: there are no particle bodies
     crossings: int = 0  # edges through triangles, of sheets that collide with sheets
+    # [m] by which a node of a soft body would yet move with the true forces at the end of the step,
+    # at most; zero for bodies that are linearised once
+    relinearisation_residual: float = 0.0
 
 
 @dataclass(frozen=True)

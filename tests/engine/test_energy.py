@@ -8,6 +8,7 @@ import limpet as lp
 from limpet.errors import LimpetError
 from limpet.geometry.shape import RigidShape
 from limpet.geometry.union import arrays
+from limpet.meshing.tetrahedra import fill, solid
 
 RADIUS, DROP = 0.02, 0.1  # [m]
 
@@ -107,6 +108,37 @@ def test_an_undamped_beam_swings_on():
         kept[rule] = np.array(energy) / start
     assert kept[None].min() > 0.98 and kept[None].max() < 1.01
     assert kept["backward-euler"][-1] < 0.1
+
+
+def soft_ball(h: float) -> tuple[float, float]:
+    """Heights [m] of the centre of mass over its start that a soft ball falls from and rises to.
+
+    200 mm across, 0.1 s in contact with the floor; in thin air, so that nothing sucks it down.
+    """
+    world = lp.World(friction=0.0, atmosphere=lp.Atmosphere(pressure=1.0))
+    world.add_rigid(lp.shapes.box(1.0, 1.0, 0.02), 1.0, name="floor", fixed=True)
+    skin = arrays(Manifold.sphere(0.1, 12))
+    world.add_soft(
+        solid(*fill(*skin), "ball"), lp.Material(5e4, 0.3, stiffness_damping=0.0), 4.0,
+        name="ball", position=(0.0, 0.0, 0.1 + DROP),
+    )  # fmt: skip
+    sim = lp.Simulation(world, h=h)
+    body, z, touched = sim.body("ball"), [], []
+    for report in sim.run(0.45):
+        z.append(float(body.fem.node_mass @ body.x[:, 2]) / body.mass)
+        touched.append(report.active_contacts > 0)
+        assert report.converged
+    left = np.flatnonzero(touched)[-1]
+    return z[0], max(z[left:])
+
+
+def test_a_soft_ball_rises_as_high_at_any_step():
+    """Against 1.25 ms; linearised once, without parts of steps, it was 9 % too low at 10 ms."""
+    fine = soft_ball(0.00125)[1]
+    rise = fine - 0.1
+    assert 0.05 < rise < 0.08
+    for h in (0.01, 0.005):
+        assert soft_ball(h)[1] - 0.1 == pytest.approx(rise, rel=0.03)
 
 
 def test_save_and_restore_keep_every_bit():

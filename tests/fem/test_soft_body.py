@@ -11,7 +11,9 @@ from tests.dynamics.conftest import GRAVITY, RUBBER, held, random_rows
 from limpet.dynamics.motion import HOLD, path
 from limpet.errors import DivergedError, LimpetError, MeshError
 from limpet.fem.elements.corotational import energy
-from limpet.fem.soft_body import DENSE_ROW, Material, SoftBody
+from limpet.fem.material import Material
+from limpet.fem.point_compliance import DENSE_ROW
+from limpet.fem.soft_body import SoftBody
 from limpet.geometry.rotation import rotation_matrix
 from limpet.shapes.boxes import soft_box
 from limpet.shapes.cups import cup

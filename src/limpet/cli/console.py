@@ -90,6 +90,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
         **probes,
         **_particle_lines(summary),
         "converged": f"{summary.converged_steps} of {summary.steps} steps",
+        **_linearised_line(summary),
         "simulated time": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
         "time per step": f"{summary.ms_per_step:.3g} ms",
         "run folder": str(folder),
@@ -97,6 +98,13 @@ def print_summary(summary: Summary, folder: Path) -> None:
     for name, value in lines.items():
         table.add_row(name, Text(value, overflow="fold"))
     console().print(table)
+
+
+def _linearised_line(summary: Summary) -> dict[str, str]:
+    """How far the steps of soft bodies are from their true forces."""
+    if summary.max_relinearisation_residual == 0.0:
+        return {}
+    return {"relinearised": f"to {1e6 * summary.max_relinearisation_residual:.2g} µm or less"}
 
 
 def _push(summary: Summary) -> str:

@@ -68,6 +68,8 @@ class Body(ABC):
     staggered: int = 0
     settled: float = COUPLED  # [m/s] a change in `relinearise` that needs no other iteration
     converged: bool = True  # what it solves itself
+    # [m] by which a node would yet move with the true forces at the end of the step, at most
+    relinearisation_residual: float = 0.0
     surfaces: Mapping[str, Surface]  # collision surfaces by name; their vertices are the points
     n_points: int
     n_dof: int  # generalised velocities: 3 a node, 6 of a rigid body, n of an articulated one
@@ -115,6 +117,10 @@ class Body(ABC):
         Returns how much the velocities of loaded points changed [m/s]. Only if `staggered`.
         """
         return 0.0
+
+    def deforms_far(self, h: float) -> bool:
+        """Whether it deforms more within the step than one with contacts can follow accurately."""
+        return False
 
     def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         """H M^-1 H^T of rows over its points, as `compliance`: what impulses do to v+ alone."""

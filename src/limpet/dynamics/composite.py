@@ -44,6 +44,9 @@ class CompositeBody(Body):
     def predicted(self, h: float) -> Array:
         return np.concatenate([m.predicted(h) for m in self._members])
 
+    def deforms_far(self, h: float) -> bool:
+        return any(m.deforms_far(h) for m in self._members)
+
     def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         parts, first = [], 0
         for member in self._members:

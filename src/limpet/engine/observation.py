@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,14 @@ from limpet.dynamics.constraint_set import StepContext
 from limpet.model.factory import SimulationModel
 from limpet.model.world import World
 from limpet.pressure_field.surface import ContactSurface, joined_triangles
-from limpet.report import SLIVER, CavityReport, CupReport, SectionFrame, StepReport
+from limpet.report import (
+    SLIVER,
+    CavityReport,
+    CupReport,
+    SectionFrame,
+    StepReport,
+    VacuumSensorReport,
+)
 
 if TYPE_CHECKING:
     from limpet.engine.simulation import Simulation
@@ -117,6 +124,34 @@ def section_frame(simulation: Simulation, label: str) -> SectionFrame:
         patches=joined_triangles(now.surfaces) if model.fields else None,
         whole=simulation.particles_only,
     )  # fmt: skip
+
+
+def whole_step(parts: Sequence[tuple[CavityReport, ...]]) -> tuple[CavityReport, ...]:
+    """The cavities after the last part of a step, with what leaked and left in all its parts."""
+    if len(parts) < 2:
+        return parts[0] if parts else ()
+    found = []
+    for last in parts[-1]:
+        same = [c for part in parts for c in part if c.id == last.id]
+        vented, leaked = sum(c.vented for c in same), sum(c.leaked for c in same)
+        found.append(replace(last, vented=vented, leaked=leaked))
+    return tuple(found)
+
+
+def mean_flows(
+    parts: Sequence[tuple[float, Mapping[str, VacuumSensorReport]]],
+) -> dict[str, VacuumSensorReport]:
+    """The sensors after the last part of a step, with the flows averaged over its parts, h each."""
+    if len(parts) < 2:
+        return dict(parts[0][1]) if parts else {}
+    whole, found = sum(h for h, _ in parts), {}
+    for name, last in parts[-1][1].items():
+        flows = [(h, sensors[name].flow) for h, sensors in parts]
+        mean = None
+        if all(flow is not None for _, flow in flows):
+            mean = sum(h * (flow or 0.0) for h, flow in flows) / whole
+        found[name] = replace(last, flow=mean)
+    return found
 
 
 def with_own_solve(report: StepReport, own: OwnSolve) -> StepReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from time import perf_counter
@@ -29,13 +29,14 @@ from limpet.geometry.shape import RigidShape
 from limpet.model.factory import build
 from limpet.model.settings import Settings
 from limpet.model.world import World
-from limpet.report import SectionFrame, StepReport
+from limpet.report import CavityReport, SectionFrame, StepReport, VacuumSensorReport
 from limpet.solver.constraint_solver import StepSolution
 
 Array = np.ndarray
 
 
 HALVINGS = 5  # of a step that does not converge
+QUARTERS = 2  # halvings of a step in which a body deforms far
 
 
 class Simulation:
@@ -54,6 +55,8 @@ class Simulation:
         self.steps, self.time = 0, 0.0
         self._warned: set[tuple[int, int]] = set()  # pairs of which a force is undetermined
         self._points: tuple[Array, Array] | None = None  # positions and velocities, if known
+        self._cavities: list[tuple[CavityReport, ...]] = []  # of the parts of the last step
+        self._sensors: list[tuple[float, Mapping[str, VacuumSensorReport]]] = []  # with h [s]
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
     def run(self, duration: float) -> Iterator[StepReport]:
@@ -73,13 +76,15 @@ class Simulation:
 
     def _step(self) -> StepReport:
         self._clock.start()
+        self._cavities.clear()
+        self._sensors.clear()
         solution = self._advance(self.h, HALVINGS if self.model.divisible else 0)
         self.steps += 1
         self.time = self.steps * self.h
         return self._report(solution)
 
     def _advance(self, h: float, halvings: int) -> StepSolution:
-        """Advance by h; what does not converge is taken back, and made in two halves."""
+        """Advance by h; what does not converge, or is too long, is made in two halves."""
         model, clock, now = self.model, self._clock, self._context(h)
         before = [body.get_state() for body in model.bodies] if halvings else []
         free = []
@@ -95,18 +100,33 @@ class Simulation:
             clock.lap(constraints.phase)
         v = model.points.gather(free)
         solution = model.solver.solve(model.bodies, model.sets, now, v, self.memory)  # eq 3 to 14
-        if halvings and not solution.converged:
+        if halvings and (self._too_long(solution, halvings) or not solution.converged):
             for body, state in zip(model.bodies, before):
                 body.set_state(state)
-            self._advance(0.5 * h, halvings - 1)
-            return self._advance(0.5 * h, halvings - 1)
+            first = self._advance(0.5 * h, halvings - 1)
+            return _both(first, self._advance(0.5 * h, halvings - 1))
         for body in model.bodies:
             body.advance(now.h)
         for constraints in model.sets:
             constraints.accept(*solution.parts[constraints.name])
+        if model.cavities is not None:
+            self._cavities.append(model.cavities.reports)
+            self._sensors.append((now.h, model.cavities.sensors))
         self.memory, self._points, self.time = solution.memory, solution.after, now.time + now.h
         clock.lap("correct")
         return solution
+
+    def _too_long(self, solution: StepSolution, halvings: int) -> bool:
+        """Whether contacts act on what deforms far in the step.
+
+        They open and close within it, which it does not resolve. Without them steps are not
+        divided, as a rule that keeps energy does so for steps of one length.
+        """
+        contacts = self.model.contacts
+        if contacts is None or halvings <= HALVINGS - QUARTERS:
+            return False
+        pushed = solution.parts[contacts.name][0].any()
+        return bool(pushed) and any(b.deforms_far(solution.h) for b in self.model.bodies)
 
     def _context(self, h: float | None = None) -> StepContext:
         x, v = self._points or self._gather()
@@ -152,20 +172,23 @@ class Simulation:
             for name, wrench in constraints.wrenches().items():
                 wrenches[name] = wrenches.get(name, 0.0) + wrench
         contacts, cavities, fields = model.contacts, model.cavities, model.fields
+        trapped = observation.whole_step(self._cavities)
         touching = contacts.report() if contacts else (0, 0, 0.0)
         report = StepReport(
             step=self.steps, time=self.time, phases=dict(self._clock.phases),
             rows=len(result.multipliers), contacts=touching[0], active_contacts=touching[1],
-            residual=result.residual, converged=result.converged, iterations=result.iterations,
+            residual=result.residual, iterations=result.iterations,
+            converged=solution.converged,
+            relinearisation_residual=solution.relinearisation_residual,
             sweeps=result.sweeps, max_penetration=touching[2],
-            cavities=cavities.reports if cavities else (),
+            cavities=trapped,
             reactions={m.name: wrenches[m.name] for m in model.members if m.name in wrenches},
             momentum_residual=max(residuals, default=None),
             air_error=cavities.air_error if cavities else 0.0,
             remeshed=cavities.remeshed if cavities else False,
-            cups=observation.cups(model, bodies, cavities.reports if cavities else ()),
+            cups=observation.cups(model, bodies, trapped),
             probes=self.probes() if self.world.probes else {},
-            vacuum_sensors=cavities.sensors if cavities else {},
+            vacuum_sensors=observation.mean_flows(self._sensors),
             patches=fields.patches() if fields else (),
         )  # fmt: skip
         for r in bodies:
@@ -318,3 +341,15 @@ class Simulation:
     def load(self, path: str | PathLike[str]) -> None:
         """Continue from a file of `save`, of the same world at the same time step."""
         self.set_state(state_file.read(path))
+
+
+def _both(first: StepSolution, second: StepSolution) -> StepSolution:
+    """The second half of a step, with the worse of both in what tells how well it was solved."""
+    one, other = first.result, second.result
+    result = replace(
+        other, residual=max(one.residual, other.residual),
+        iterations=one.iterations + other.iterations, sweeps=one.sweeps + other.sweeps,
+    )  # fmt: skip
+    unsettled = max(first.relinearisation_residual, second.relinearisation_residual)
+    converged = first.converged and second.converged
+    return replace(second, converged=converged, result=result, relinearisation_residual=unsettled)

@@ -197,6 +197,10 @@ class AttachedBodies(CompositeBody):
     def converged(self) -> bool:  # type: ignore[override]
         return all(soft.body.converged for soft in self._soft.values())
 
+    @property
+    def relinearisation_residual(self) -> float:  # type: ignore[override]
+        return max(soft.body.relinearisation_residual for soft in self._soft.values())
+
     def _move(self, change: Array) -> None:
         """Change the carriers' free velocities; the soft bodies follow."""
         for i, columns in self._columns.items():

@@ -8,6 +8,7 @@ numbered as they appear there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -17,7 +18,8 @@ from limpet.errors import LimpetError, MeshError
 from limpet.fem.elements import neo_hookean
 from limpet.fem.elements.block import cell_block, changed, deformed_volume
 from limpet.fem.elements.choose import choose
-from limpet.fem.elements.corotational import NONE, ROTATIONS, assemble, energy, lame
+from limpet.fem.elements.compression import subtract_compression
+from limpet.fem.elements.corotational import NONE, POLAR, ROTATIONS, assemble, energy, lame
 from limpet.fem.elements.mixed import assemble_mixed, pressure_compliance
 from limpet.fem.material import Fem, Material
 from limpet.geometry.cells import CELLS
@@ -170,25 +172,45 @@ class Discretisation:
         """The right-hand side of a step."""
         return self._add_cells(x, p, h, np.empty((0, 3, 3)))
 
-    def assemble(self, x: Array, p: Array, h: float) -> tuple[Array, Loads]:
-        """A = (1 + h a) M + (h b + h^2) K, with h B and -C of the pressures (mixed.py).
+    def assemble(
+        self, x: Array, p: Array, h: float, theta: float = 1.0, exact: bool = False
+    ) -> tuple[Array, Loads]:
+        """A = (1/theta + h a) M + (h b + theta h^2) K.
 
-        In blocks of the pattern (blocks, 3, 3): always the same array, written over.
+        With h B and -C of the pressures (mixed.py), for backward Euler.
+
+        exact: K may be indefinite where cells are compressed, if it `can_be_exact`. In blocks of
+        the pattern (blocks, 3, 3): always the same array, written over.
         """
         values = self._values  # a fresh array of that size costs more than to clear this one
         values[:] = 0.0
-        loads = self._add_cells(x, p, h, values)
-        _add_mass(values, self._mass_slots, self._mass_values, 1.0 + h * self.material.mass_damping)
+        loads = self._add_cells(x, p, h, values, theta)
+        if exact:
+            for b, slots in zip(self.blocks, self.slots):
+                subtract_compression(b, x, slots, self.mu, self.lam, values, theta * h * h)
+        inertia = 1.0 / theta + h * self.material.mass_damping
+        _add_mass(values, self._mass_slots, self._mass_values, inertia)
         return values, loads
+
+    @cached_property
+    def can_be_exact(self) -> bool:
+        """Whether the exact derivative of the forces is known, and K does not damp as well.
+
+        Damping by an indefinite K would feed what buckles.
+        """
+        plain = not any(b.element.shared_pressure for b in self.blocks)
+        corotational = self.material.law == "corotational" and self.rotation == POLAR
+        implicit = self.fem.deviatoric == "implicit"
+        return plain and corotational and implicit and self.material.stiffness_damping == 0.0
 
     def changed(self, u: Array, limit: float) -> bool:
         """Whether moving the nodes by u (n, 3) turns or stretches a cell by more than `limit`."""
         return any(changed(b, u, limit) for b in self.blocks)
 
-    def _add_cells(self, x: Array, p: Array, h: float, values: Array) -> Loads:
+    def _add_cells(self, x: Array, p: Array, h: float, values: Array, theta: float = 1.0) -> Loads:
         m, fem = self.material, self.fem
         force, excess = np.zeros_like(x), np.zeros(len(p))
-        factor, implicit = h * m.stiffness_damping + h * h, fem.deviatoric == "implicit"
+        factor, implicit = h * m.stiffness_damping + theta * h * h, fem.deviatoric == "implicit"
         # Damping works on the pressure too: C p = phi + (h + b) B v. Scaled by h/(h + b) the matrix
         # is symmetric again.
         scale = h / (h + m.stiffness_damping)

@@ -47,17 +47,26 @@ class Tangent:
 
     def __init__(
         self, fem: Discretisation, x: Array, p: Array, h: float, old: Tangent | None,
-        theta: float = 1.0,
+        theta: float = 1.0, exact: bool = False,
     ) -> None:  # fmt: skip
-        """`old` is no longer needed: its arrays are written over. Raises NotPositiveError."""
+        """`old` is no longer needed: its arrays are written over. Raises NotPositiveError.
+
+        exact: with the true derivative of the forces, as long as A is positive definite with it.
+        """
         self._fem, self.x, self.p, self.h = fem, x.copy(), p.copy(), h
-        self.values, self.loads = fem.assemble(x, p, theta * h)
-        if theta != 1.0:
-            self.values /= theta
-        self.factor: chol.Factor = chol.factorise(
-            fem.symbolic, self.values, old.factor if old else None
-        )
         self._known: Known | None = None
+        memory = old.factor if old else None
+        if exact:
+            try:
+                self._factorise(theta, memory, exact)
+                return
+            except chol.NotPositiveError:
+                pass
+        self._factorise(theta, memory, False)
+
+    def _factorise(self, theta: float, memory: chol.Factor | None, exact: bool) -> None:
+        self.values, self.loads = self._fem.assemble(self.x, self.p, self.h, theta, exact)
+        self.factor: chol.Factor = chol.factorise(self._fem.symbolic, self.values, memory)
 
     def serves(self, x: Array, p: Array, h: float) -> bool:
         """Whether it may stand for the matrix at x, p and h."""

@@ -57,7 +57,7 @@ class SimulationModel:
     @property
     def divisible(self) -> bool:
         """Whether a step that does not converge can be made in halves."""
-        return self.fields is not None and self.particles is None
+        return (self.fields is not None or self.solver.relinearises) and self.particles is None
 
 
 def build(world: World, h: float, settings: Settings, clock: Clock) -> SimulationModel:
@@ -66,10 +66,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     field_pairs = world.contact_table.field_pairs(list(world.specs))
     staggered = bool(field_pairs or world.particles.bodies)
     theta = thetas(world, staggered)
-    # Linearised once: what other solvers iterate on within a step, and attached bodies that keep
-    # energy, as Newton's method with the matrix kept does not converge on a slender spring.
-    attached = {name for t in world.joints for name in (t.one, t.other)}
-    once = set(world.specs) if staggered else {n for n in attached if theta[n] < 1.0}
+    once = set(world.specs) if staggered else set()  # linearised: other solvers iterate on them
     own, surfaces, facets, joints, attachments = implicit_bodies(world, settings, once, theta)
     particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]

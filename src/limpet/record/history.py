@@ -26,8 +26,9 @@ COLUMNS = (
     "step", "time", "reaction", "cavities", "pressure", "volume", "air", "temperature", "vented",
     "leaked", "gap_flow", "seal_gap", "seal_x", "seal_y", "seal_z", "gas_residual", "air_error",
     "momentum_residual", "max_penetration", "rows", "contacts", "active_contacts", "residual",
-    "converged", "iterations", "sweeps", "remeshed", "stretch", "inverted", "kinetic_energy",
-    "elastic_energy", "gravity_work", "drive_work", *(f"ms_{phase}" for phase in PHASES),
+    "relinearisation_residual", "converged", "iterations", "sweeps", "remeshed", "stretch",
+    "inverted", "kinetic_energy", "elastic_energy", "gravity_work", "drive_work",
+    *(f"ms_{phase}" for phase in PHASES),
 )  # fmt: skip
 
 
@@ -99,6 +100,7 @@ def flatten(report: StepReport, up: Array) -> Row:
         "contacts": report.contacts,
         "active_contacts": report.active_contacts,
         "residual": report.residual,
+        "relinearisation_residual": report.relinearisation_residual,
         "converged": int(report.converged),
         "iterations": report.iterations,
         "sweeps": report.sweeps,

@@ -71,6 +71,7 @@ class Summary:
     max_gas_residual: float  # |P V^k - K| / K
     max_air_error: float  # relative error of the amount of air
     max_residual: float  # of the solver
+    max_relinearisation_residual: float  # [m] nodes would yet move with the true forces
     converged_steps: int
     peak_time: float | None  # [s] of the peak pull
     duration: float  # [s] simulated
@@ -106,6 +107,7 @@ def summarise(
         max_penetration=_largest(rows, "max_penetration"),
         max_gas_residual=_largest(rows, "gas_residual"), max_air_error=_largest(rows, "air_error"),
         max_residual=_largest(rows, "residual"),
+        max_relinearisation_residual=_largest(rows, "relinearisation_residual"),
         converged_steps=sum(1 for row in rows if row["converged"]),
         peak_time=best.peak_time if best else None,
         duration=_value(rows[-1], "time") if rows else 0.0, ended=ended,

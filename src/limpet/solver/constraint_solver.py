@@ -38,6 +38,8 @@ class StepSolution:
 
     h: float  # [s]
     converged: bool  # the laws of the sets, and what bodies solve themselves
+    # [m] by which a node would yet move with the true forces at the end of the step, at most
+    relinearisation_residual: float
     result: Solution
     parts: Mapping[str, tuple[Array, Array]]  # by set: multipliers and H v of its rows
     force: Array  # (N, 3) [N] on all points, the user's included
@@ -104,7 +106,10 @@ class ConstraintSolver:
                     after = self._points_after(bodies, h)
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
             converged = result.converged and all(body.converged for body in bodies)
-            return StepSolution(h, converged, result, parts, force, memory.after(last), after)
+            unsettled = max(body.relinearisation_residual for body in bodies)
+            return StepSolution(
+                h, converged, unsettled, result, parts, force, memory.after(last), after
+            )
 
     def _impacts(
         self, bodies: Sequence[Body], constraints: ConstraintSet, now: StepContext,
