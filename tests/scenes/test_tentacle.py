@@ -11,24 +11,15 @@ from limpet.scenes.registry import load
 from .runs import run
 
 
-@pytest.fixture(scope="module")
-def fallen():
-    return run("tentacle", duration="2.6 s", h="20 ms")
-
-
-def test_some_suckers_seal_and_lift_the_can(fallen) -> None:
+def test_some_suckers_seal_and_lift_the_can() -> None:
+    """One run for all, as it takes its time."""
+    fallen = run("tentacle", duration="2.6 s", h="20 ms")
     height = fallen.probes("can_z")
     assert height[:60].max() < height[0] + 1e-4  # until the root rises it lies on the ground
     assert height[-1] > height[0] + 0.02
     assert 1 <= len(fallen.reports[-1].cavities) < 7
     assert all(c.pressure < 101325.0 for c in fallen.reports[-1].cavities)
-
-
-def test_every_step_is_solved(fallen) -> None:
     assert all(r.converged for r in fallen.reports)
-
-
-def test_what_hangs_weighs_what_the_root_carries(fallen) -> None:
     # the can swings, so its weight is a mean
     force = np.mean([r.reactions["tentacle"][2] for r in fallen.reports[-20:]])
     assert force == pytest.approx((0.06 + 0.013) * 9.81, rel=0.05)

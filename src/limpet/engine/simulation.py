@@ -35,7 +35,8 @@ from limpet.solver.constraint_solver import StepSolution
 Array = np.ndarray
 
 
-HALVINGS = 5  # of a step that does not converge
+HALVINGS = 8  # of a step that does not converge
+PARTS = 64  # of a step at most
 QUARTERS = 2  # halvings of a step in which a body deforms far
 
 
@@ -57,6 +58,7 @@ class Simulation:
         self._points: tuple[Array, Array] | None = None  # positions and velocities, if known
         self._cavities: list[tuple[CavityReport, ...]] = []  # of the parts of the last step
         self._sensors: list[tuple[float, Mapping[str, VacuumSensorReport]]] = []  # with h [s]
+        self._parts = 1  # into which the step is divided
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
     def run(self, duration: float) -> Iterator[StepReport]:
@@ -78,6 +80,7 @@ class Simulation:
         self._clock.start()
         self._cavities.clear()
         self._sensors.clear()
+        self._parts = 1
         solution = self._advance(self.h, HALVINGS if self.model.divisible else 0)
         self.steps += 1
         self.time = self.steps * self.h
@@ -100,7 +103,9 @@ class Simulation:
             clock.lap(constraints.phase)
         v = model.points.gather(free)
         solution = model.solver.solve(model.bodies, model.sets, now, v, self.memory)  # eq 3 to 14
-        if halvings and (self._too_long(solution, halvings) or not solution.converged):
+        divisible = halvings > 0 and self._parts < PARTS
+        if divisible and (self._too_long(solution, halvings) or not solution.converged):
+            self._parts += 1
             for body, state in zip(model.bodies, before):
                 body.set_state(state)
             first = self._advance(0.5 * h, halvings - 1)

@@ -156,16 +156,18 @@ def cup_on_ring(foot: float, speed: float = 10e-3):
 
 
 def run_until_released(world, most: float = 1.8):
+    """Until its first cavity is gone; the ring may fall back and seal anew within that step."""
     reports = []
     for report in Simulation(world).run(most):
         reports.append(report)
-        if report.time > 0.4 and not report.cavities:
+        if report.time > 0.4 and all(c.id > 0 for c in report.cavities):
             break
     assert all(r.converged for r in reports)
     assert max(r.air_error for r in reports) <= 1e-9
-    held = [r for r in reports if r.cavities and r.time > 0.3]
+    *before, last = reports
+    assert last.time < most and {c.id for r in before for c in r.cavities} == {0}
+    held = [r for r in before if r.cavities and r.time > 0.3]
     products = np.array([r.cavities[0].pressure * r.cavities[0].volume for r in held])
-    assert {c.id for r in reports for c in r.cavities} == {0}
     assert np.ptp(products) <= 1e-6 * products[0]
     return reports, held
 
@@ -174,16 +176,14 @@ def test_on_a_wide_foot_the_cup_lets_go_of_the_ring():
     reports, _ = run_until_released(cup_on_ring(foot=0.025))
     peak = max(r.reactions["cup"][2] for r in reports)
     assert peak > 20.0
-    assert not reports[-1].cavities
     assert reports[-1].probes["ring_z"] == pytest.approx(reports[0].probes["ring_z"], abs=2e-5)
 
 
 def test_on_a_narrow_foot_the_ring_comes_off_the_plate():
     """Then weight and the suction under the foot are all that hold: known without the model."""
     reports, held = run_until_released(cup_on_ring(foot=0.009))
-    assert not reports[-1].cavities
     suction = 101325.0 - held[-1].cavities[0].pressure
-    foot = 0.5 * SECTORS * np.sin(2.0 * np.pi / SECTORS) * 0.009**2
+    foot = np.pi * 0.009**2  # its facets stand for a round one
     expected = (0.02 + 0.05) * 9.81 + suction * foot
     assert held[-1].reactions["cup"][2] == pytest.approx(expected, rel=0.02)
     assert held[-1].probes["ring_z"] > reports[0].probes["ring_z"] + 1e-5
