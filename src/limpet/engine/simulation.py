@@ -37,6 +37,7 @@ Array = np.ndarray
 
 HALVINGS = 8  # of a step that does not converge
 PARTS = 64  # of a step at most
+COSTLY = 8  # for how many parts one counts whose constraints were not solved
 QUARTERS = 2  # halvings of a step in which a body deforms far
 
 
@@ -105,7 +106,7 @@ class Simulation:
         solution = model.solver.solve(model.bodies, model.sets, now, v, self.memory)  # eq 3 to 14
         divisible = halvings > 0 and self._parts < PARTS
         if divisible and (self._too_long(solution, halvings) or not solution.converged):
-            self._parts += 1
+            self._parts += 1 if solution.result.converged else COSTLY
             for body, state in zip(model.bodies, before):
                 body.set_state(state)
             first = self._advance(0.5 * h, halvings - 1)
