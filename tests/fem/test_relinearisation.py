@@ -84,11 +84,11 @@ def test_a_spring_between_carriers_is_solved_to_the_end():
 
 
 def test_a_step_that_does_not_settle_says_so():
-    never = lp.Relinearisation(tolerance=1e-15, most=2)
+    never = lp.Relinearisation(tolerance=1e-19, most=2)  # below rounding, in however many parts
     sim, _ = beam(never)
     reports = [sim.step() for _ in range(5)]
     assert not any(r.converged for r in reports)
-    assert all(r.relinearisation_residual > 1e-14 for r in reports)
+    assert all(r.relinearisation_residual > 1e-18 for r in reports)
     sim, _ = beam(MANY)
     reports = [sim.step() for _ in range(5)]
     assert all(r.converged and 0.0 < r.relinearisation_residual <= 1e-10 for r in reports)
