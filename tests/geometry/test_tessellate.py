@@ -73,3 +73,19 @@ def test_it_turns_with_the_part() -> None:
     assert one is not None and other is not None
     assert np.array_equal(one.triangles, other.triangles)
     assert np.abs(one.points @ turn.T + shift - other.points).max() < 1e-12
+
+
+@pytest.mark.parametrize("half", [1e-9, 1e-6, 1e-3, 3e-3, 1e-2])
+def test_a_lens_stays_within_its_circle_however_sharp_its_rim(half: float) -> None:
+    radius, count = 0.02, 24
+    angle = 2.0 * np.pi * np.arange(count) / count
+    rim = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros(count)])
+    x = np.vstack([rim, [[0.0, 0.0, half], [0.0, 0.0, -half]]])
+    k, n = np.arange(count), (np.arange(count) + 1) % count
+    up = np.column_stack([k, n, np.full(count, count)])
+    down = np.column_stack([n, k, np.full(count, count + 1)])
+    fine = tessellated(x, np.vstack([up, down]).astype(np.int32), CREASE, 1e-6)
+    if fine is not None:
+        assert np.isfinite(fine.points).all()
+        assert np.linalg.norm(fine.points[:, :2], axis=1).max() < 1.001 * radius
+        assert np.abs(fine.points[:, 2]).max() <= 1.001 * half

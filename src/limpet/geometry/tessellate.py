@@ -21,7 +21,9 @@ from limpet.geometry.surface import surface_topology
 Array = np.ndarray
 
 MOST = 20000  # triangles; coarser ones stay where it would be more
-SHARP = 0.3  # [rad] faces that turn by more meet in a curve where their patches do
+# [rad] Faces that turn by more meet in a curve where their patches do, unless they lie back to back
+# within as much: on a blade that place is far off.
+SHARP = 0.3
 # How much further from the surface a triangle is in its middle than in those of its edges: 4/3 on a
 # sphere.
 FACE = 1.5
@@ -58,7 +60,8 @@ def tessellated(x: Array, triangles: Array, crease: float, tolerance: float) -> 
     x = np.ascontiguousarray(x, dtype=np.float64)
     surface = surface_topology(triangles, len(x))
     facets = facet_normals(surface, x, crease)
-    sharp = ~facets.smooth & (face_turns(surface, x) > SHARP)
+    turns = face_turns(surface, x)
+    sharp = ~facets.smooth & (turns > SHARP) & (turns < np.pi - SHARP)
     on = patches(surface, x, crease, facets=facets._replace(smooth=facets.smooth | sharp))
     if on.bulge <= tolerance:
         return None
@@ -89,7 +92,7 @@ def tessellated(x: Array, triangles: Array, crease: float, tolerance: float) -> 
     whole = np.concatenate([facets.whole, np.ones(len(points) - len(x), bool)])
     for k in (1, 2):
         whole[np.roll(fine, -k, axis=1)[~smooth]] = False
-    bound = FACE * float(away[~held].max())
+    bound = FACE * float(away[~held].max(initial=0.0))
     return Tessellation(points, fine, FacetNormals(smooth, corner, whole, bound))
 
 
