@@ -49,7 +49,7 @@ def random_problem(rng, contacts, cavities=0, mu=0.5, coupling=0.3, exponent=1.0
     data[:contacts, 0] = mu
     for i in range(contacts, contacts + cavities):
         gas = P_ATM * (1e-6) ** exponent * rng.uniform(0.6, 1.0)
-        data[i] = 1e-6, gas, P_ATM + 10.0, P_ATM, exponent
+        data[i] = 1e-6, gas, P_ATM + 10.0, P_ATM, exponent, -np.inf
     kind = np.array([CONTACT] * contacts + [GAS] * cavities, dtype=np.int32)
     start = np.concatenate([3 * np.arange(contacts + 1), 3 * contacts + 1 + np.arange(cavities)])
     return Problem(w, np.zeros(n), free, kind, start.astype(np.int32), data, H)
@@ -63,7 +63,7 @@ def check_laws(problem, lam, speed=1e-7, pressure=1e-6):
         s, e = p.start[b], p.start[b + 1]
         own, force = u[s:e], lam[s:e]
         if kind == GAS:
-            volume, gas, p_max, p_atm, exponent = p.data[b]
+            volume, gas, p_max, p_atm, exponent, _ = p.data[b]
             total, end = force[0] + p_atm, (volume + p.h * own[0]) ** exponent
             if total < p_max * (1.0 - 1e-9):
                 assert abs(total * end / gas - 1.0) < pressure

@@ -22,15 +22,15 @@ def block(seed, kind):
     rng = np.random.default_rng(seed)
     three = np.diag(rng.uniform(0.5, 2.0, size=3)), rng.normal(size=3), rng.normal(size=3)
     if kind == contact.KIND:
-        return np.array([rng.uniform(0, 1), 0, 0, 0, 0]), *three
+        return np.array([rng.uniform(0, 1), 0, 0, 0, 0, 0]), *three
     if kind == held.KIND:
-        return np.zeros(5), *three
+        return np.zeros(6), *three
     if kind == limited.KIND:
-        data = np.array([-rng.uniform(), rng.uniform(), 0, 0, 0])
+        data = np.array([-rng.uniform(), rng.uniform(), 0, 0, 0, 0])
         return data, np.array([[rng.uniform(0.5, 2.0)]]), rng.normal(size=1), rng.normal(size=1)
-    data = np.array([1e-6, 0.05, 101335.0, 101325.0, 1.0])
+    data = np.array([1e-6, 0.05, 101335.0, 101325.0, 1.0, -np.inf])
     if kind == regulated.KIND:
-        data = np.array([9e4, 101325.0, 0, 0, 0])
+        data = np.array([9e4, 101325.0, 1e-6, 0, 101335.0, 0])
     return data, np.array([[1e-9]]), rng.normal(size=1) * 1e-5, rng.normal(size=1) * 1e4
 
 

@@ -38,6 +38,9 @@ from limpet.report import NOWHERE, CavityReport, VacuumSensorReport
 Array = np.ndarray
 
 SEALED = AirExchange()  # no air passes
+# [m] by which the walls of an empty cavity may lie in each other, on average, before its pressure
+# parts them: contact does so first, and leaves edges that cross by as much
+MEETING = 2e-5
 
 
 class ContactSource(Protocol):
@@ -116,14 +119,17 @@ class CavitySet(ConstraintSet):
         )  # fmt: skip
         kind, data = np.full(c, law.KIND, np.int32), np.zeros((c, DATA))
         for i, cavity in enumerate(cavities):
-            volume, product = cavity.volume, cavity.gas.product
+            volume, product, least = cavity.volume, cavity.gas.product, -np.inf
+            slack = MEETING * _wall_area(cavity)
             if (target := cavity.imposed) is not None:
                 rest = (1.0 - self._increment.share) * (cavity.pressure - target)
-                kind[i], data[i, :2] = regulated.KIND, (target + rest, around.pressure)
+                kind[i] = regulated.KIND
+                data[i, :5] = target + rest, around.pressure, volume, -slack, cavity.p_max
                 continue
             if cavity.flow is not None:
-                volume, product = cavity.flow.gas_row(volume, cavity.air, h, around.rt)
-            data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent
+                flow, product = cavity.flow.gas_row(cavity.air, h, around.rt)
+                volume, least = volume + flow, flow - slack
+            data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent, least
         keys = np.array([a.id for a in cavities], dtype=np.int64)
         return RowBlock(
             jacobian, np.zeros(c), np.zeros(c), kind, np.arange(c + 1, dtype=np.int32), data, keys
@@ -230,7 +236,7 @@ class CavitySet(ConstraintSet):
             cavities.append(replace(c, gas=gas, pressure=p))
             reports.append(
                 CavityReport(
-                    id=c.id, pressure=p, volume=end, air=gas.amount, vented=before - gas.amount,
+                    id=c.id, pressure=p, volume=max(end, 0.0), air=gas.amount, vented=before - gas.amount,
                     leaked=c.leaked + seeped, gas_residual=gas.miss(p, end), seal_gap=c.seal.gap,
                     temperature=gas.temperature_at(p), stored=c.stored, p_max=c.p_max,
                     seal_traction=c.seal.traction,
@@ -338,6 +344,11 @@ class CavitySet(ConstraintSet):
             if exchange is not None:
                 return exchange
         return self._default if leak is None else AirExchange(leak=leak)
+
+
+def _wall_area(c: Cavity) -> float:
+    """[m^2] of one of its walls: dV/dx is the area of both, by vertex."""
+    return 0.5 * float(np.linalg.norm(c.gradient, axis=1).sum())
 
 
 def _differ(one: Sequence[Cavity], other: Sequence[Cavity]) -> bool:

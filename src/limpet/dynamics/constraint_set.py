@@ -16,7 +16,7 @@ from limpet.linalg.rows import Rows
 
 Array = np.ndarray
 
-DATA = 5  # numbers of a law's block, at most
+DATA = 6  # numbers of a law's block, at most
 
 
 @dataclass(frozen=True)

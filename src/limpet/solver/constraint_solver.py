@@ -28,7 +28,7 @@ from limpet.solver.problem import FactoredDelassus, Problem
 Array = np.ndarray
 
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
-MAX_RETRIES = 4  # solves with more rows when some were missed
+MAX_RETRIES = 16  # solves with more rows when some were missed; 7 are seen between soft walls
 IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that moves
 
 
@@ -70,6 +70,7 @@ class ConstraintSolver:
         """
         h, applied, memory, after = now.h, now.control.applied, last, None
         iterations = retries = 0
+        complete = True  # no row is missing that the end of the step violates
         most = MAX_RETRIES + sum(s.retries for s in sets)
         while True:
             layout = RowLayout.stack(sets)
@@ -97,7 +98,8 @@ class ConstraintSolver:
             if sets:
                 after = self._points_after(bodies, h)
                 self.clock.lap("correct")
-                if self._recheck(sets, *after) and retries < most:
+                complete = not self._recheck(sets, *after)
+                if not complete and retries < most:
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
                     continue
             for s in sets:
@@ -105,7 +107,8 @@ class ConstraintSolver:
                     multipliers, force = self._impacts(bodies, s, now, layout, multipliers, force)
                     after = self._points_after(bodies, h)
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
-            converged = result.converged and all(body.converged for body in bodies)
+            solved = result.converged and complete
+            converged = solved and all(body.converged for body in bodies)
             unsettled = max(body.relinearisation_residual for body in bodies)
             return StepSolution(
                 h, converged, unsettled, result, parts, force, memory.after(last), after

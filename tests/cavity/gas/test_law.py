@@ -110,6 +110,26 @@ def test_derivatives_are_finite_differences(seed):
     assert by_u == pytest.approx(slope_u, rel=1e-4, abs=1e-6 * P_ATM * H / volume)
 
 
+@given(st.integers(0, 10**9))
+@settings(max_examples=100, deadline=None)
+def test_no_flow_empties_a_cavity_further_than_its_walls_meet(seed):
+    """A pump adds to V and K what it can take; V itself still ends at 0 or above."""
+    w, u, p, volume, nrt = random_row(seed)
+    pump = 10.0 * volume  # h b R T: much more than there is
+    args = (volume + pump, 0.01 * nrt, P_MAX, P_ATM, H, 1.0, pump)
+    new = gas.solve_row(w, u, p, *args)
+    there = u + w * (new - p)
+    end = volume + H * there
+    if new + P_ATM < P_MAX:
+        assert end >= -1e-9 * volume
+        if end > 1e-6 * volume:
+            assert (new + P_ATM) * (end + pump) == pytest.approx(0.01 * nrt, rel=1e-9)
+    phi, by_p, by_u = gas.pressure_map(w, there, new, *args)
+    assert abs(phi) < 1e-8 * P_ATM
+    args = args[:5]
+    assert gas.pressure_error(there, new, *args, phi, 1.0, pump) < 1e-8
+
+
 def test_a_venting_row_does_not_look_at_the_volume():
     phi, by_p, by_u = gas.pressure_map(1e-12, 0.0, -5.0, 1e-6, 1.0, P_MAX, P_ATM, H)
     assert phi == pytest.approx(P_ATM - 5.0 - P_MAX)

@@ -24,7 +24,7 @@ def with_regulator(problem, target):
     """The same problem, its last cavity on a regulator at `target` [Pa]."""
     kind, data = problem.kind.copy(), problem.data.copy()
     kind[-1], data[-1] = regulated.KIND, 0.0
-    data[-1, :2] = target, P_ATM
+    data[-1, :5] = target, P_ATM, 1.0, 0.0, P_ATM + 10.0  # so large that its walls never meet
     p = problem
     return Problem(p.w, p.regularisation, p.free, kind, p.start, data, p.h)
 
@@ -39,13 +39,37 @@ def without(problem, lam):
 
 
 def test_the_map_vanishes_at_the_target_and_has_slope_one():
-    data, w, u, lam = np.array([P_ATM - 6e3, P_ATM]), np.eye(1), np.zeros(1), np.array([-5950.0])
+    data = np.array([P_ATM - 6e3, P_ATM, 1e6, 0.0, P_ATM, 0.0])
+    w, u, lam = np.eye(1), np.zeros(1), np.array([-5950.0])
     phi, d_lam, d_u, out = np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1)
     assert not regulated.natural_map(data, 0.01, w, u, lam, phi, d_lam, d_u)
     assert (phi[0], d_lam[0, 0], d_u[0, 0]) == (pytest.approx(50.0), 1.0, 0.0)
     assert regulated.error(data, 0.01, w, u, lam, phi) == pytest.approx(50.0 / P_ATM)
     regulated.solve_block(data, 0.01, w, u, lam, out)
     assert out[0] == pytest.approx(-6e3)
+
+
+def regulated_row(volume, rate, p_set=2e4, w=1e-9, h=0.01):
+    """P [Pa] and the volume at the end of a row of its own, which begins without a multiplier."""
+    data, lam = np.array([p_set, P_ATM, volume, -1e-8, P_ATM + 10.0, 0.0]), np.zeros(1)
+    out, matrix = np.zeros(1), np.array([[w]])
+    regulated.solve_block(data, h, matrix, np.array([rate]), lam, out)
+    u = np.array([rate + w * out[0]])
+    phi, d_lam, d_u = np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1))
+    regulated.natural_map(data, h, matrix, u, out, phi, d_lam, d_u)
+    assert regulated.error(data, h, matrix, u, out, phi) < 1e-12
+    return out[0] + P_ATM, volume + h * u[0]
+
+
+def test_no_regulator_empties_a_cavity_further_than_its_walls_meet():
+    pressure, volume = regulated_row(1e-5, 0.0)
+    assert pressure == 2e4 and volume > 0.0
+    pressure, volume = regulated_row(1e-7, 0.0)  # 2e4 Pa would leave -7e-7 m^3
+    assert 2e4 < pressure < P_ATM
+    assert volume == pytest.approx(-1e-8, abs=1e-14)
+    pressure, volume = regulated_row(1e-7, -1e-3)  # pressed on: contact has to part the walls
+    assert pressure == P_ATM + 10.0
+    assert volume < -1e-8
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -2,7 +2,9 @@
 
 K = a n^k of a polytropic gas; at k = 1, the isothermal gas of the paper, K = n R T. The row carries
 p = P - P_atm, so that no pressure need be applied outside (P 3.7); u is the rate of volume V'. P
-never exceeds P_max: there air leaves instead (P eq 14).
+never exceeds P_max: there air leaves instead (P eq 14). Air that flows in the step enters as more V
+and more K (network.py), so V + h V' = V_min is where the walls meet: no flow empties a cavity
+further, and P is what keeps them there.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from numba import njit
 
 Array = np.ndarray
 
-KIND = 1  # one row; data: V, K = a n^k (n R T at k = 1), P_max, P_atm, k
+KIND = 1  # one row; data: V, K = a n^k (n R T at k = 1), P_max, P_atm, k, V_min
 REGULARISED = False
 
 MOST_STEPS = 60  # of Newton from a start within a factor of two: it takes about five
@@ -58,21 +60,30 @@ def _polytropic_root(a: float, b: float, gas: float, k: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
+def closing_pressure(a: float, b: float, least: float) -> float:
+    """P with b + a P = V_min; no pressure keeps walls apart that cannot move."""
+    return (least - b) / a if a > 0.0 else -np.inf
+
+
+@njit(cache=True, error_model="numpy")
 def solve_row(
     w: float, u: float, lam: float, volume: float, gas: float, p_max: float, p_atm: float,
-    h: float, exponent: float = 1.0,
+    h: float, exponent: float = 1.0, least: float = -np.inf,
 ) -> float:  # fmt: skip
     """New p of one cavity: the root for u without its own share, clamped at P_max."""
     b = volume + h * (u - w * (lam + p_atm))
-    return min(root(h * w, b, gas, exponent), p_max) - p_atm
+    p = max(root(h * w, b, gas, exponent), closing_pressure(h * w, b, least))
+    return min(p, p_max) - p_atm
 
 
 @njit(cache=True, error_model="numpy")
 def pressure_map(
     w: float, u: float, lam: float, volume: float, gas: float, p_max: float, p_atm: float,
-    h: float, exponent: float = 1.0,
+    h: float, exponent: float = 1.0, least: float = -np.inf,
 ) -> tuple[float, float, float]:  # fmt: skip
     """phi = P - root (or P - P_max when venting), d phi/d p, d phi/d u.
+
+    Where the walls meet it is (V + h V' - V_min)/(h w).
 
     The root is that of the block update, so phi keeps the scale of a pressure: with b the volume
     less the row's own share and y = b + h w P the volume with it, d root/d b = -k P/(y + k h w P),
@@ -80,8 +91,10 @@ def pressure_map(
     """
     b = volume + h * (u - w * (lam + p_atm))
     p = root(h * w, b, gas, exponent)
-    if p >= p_max:
+    if max(p, closing_pressure(h * w, b, least)) >= p_max:
         return lam + p_atm - p_max, 1.0, 0.0
+    if p < closing_pressure(h * w, b, least):
+        return (volume + h * u - least) / (h * w), 0.0, 1.0 / w
     if exponent == 1.0:
         slope = -p / np.sqrt(b * b + 4.0 * h * w * gas)
     else:
@@ -92,22 +105,29 @@ def pressure_map(
 @njit(cache=True, error_model="numpy")
 def pressure_error(
     u: float, lam: float, volume: float, gas: float, p_max: float, p_atm: float, h: float,
-    phi: float, exponent: float = 1.0,
+    phi: float, exponent: float = 1.0, least: float = -np.inf,
 ) -> float:  # fmt: skip
-    """|P V^k - K| / K at the end of the step; when venting |P - P_max| / P_max."""
+    """|P V^k - K| / K at the end of the step; when venting |P - P_max| / P_max.
+
+    Where the walls meet, V - V_min as a share of the volume of that air outside.
+    """
     p = lam + p_atm
     miss = abs(phi) / max(abs(p), 1e-6 * p_atm)
     if p < p_max * (1.0 - 1e-9) and gas > 0.0:
         after = volume + h * u
-        if exponent != 1.0:
-            after = max(after, 0.0) ** exponent
-        return max(miss, abs(p * after - gas) / gas)
+        room = max(after, 0.0) ** exponent if exponent != 1.0 else after
+        excess = (p * room - gas) / gas
+        if excess > 0.0 and least > -np.inf:
+            excess = min(excess, abs(after - least) * p_atm / gas)
+        return max(miss, abs(excess))
     return miss
 
 
 @njit(cache=True, error_model="numpy")
 def solve_block(data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
-    out[0] = solve_row(w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4])
+    out[0] = solve_row(
+        w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4], data[5]
+    )
 
 
 @njit(cache=True, error_model="numpy")
@@ -120,11 +140,13 @@ def natural_map(
     data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
 ) -> bool:
     phi[0], d_lam[0, 0], d_u[0, 0] = pressure_map(
-        w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4]
+        w[0, 0], u[0], lam[0], data[0], data[1], data[2], data[3], h, data[4], data[5]
     )
     return True
 
 
 @njit(cache=True, error_model="numpy")
 def error(data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
-    return pressure_error(u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0], data[4])
+    return pressure_error(
+        u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0], data[4], data[5]
+    )

@@ -8,7 +8,8 @@ the step such flows need no law of their own. With n' = a - b P into a cavity
 
 is the gas law with V + h b R T for V and (n + h a) R T for n R T: the flow is condensed into the
 cavity's row. A hose's own pressure P_l = alpha + beta P follows from its balance and is put in
-before the step is solved.
+before the step is solved. Where the walls of a cavity meet, V + h V' = 0, its line draws what there
+is and no more.
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ class CavityFlow:
     to_line: Flow = NO_FLOW
     port: int | None = None
 
-    def gas_row(self, volume: float, amount: float, h: float, rt: float) -> tuple[float, float]:
-        """V + h b R T and (n + h a) R T, for the gas law."""
+    def gas_row(self, amount: float, h: float, rt: float) -> tuple[float, float]:
+        """h b R T and (n + h a) R T, for the gas law."""
         a, b = self.to_line.a + self.leak.a, self.to_line.b + self.leak.b
-        return volume + h * b * rt, (amount + h * a) * rt
+        return h * b * rt, (amount + h * a) * rt
 
     def after(self, gas: Gas, p: float, volume: float, h: float) -> tuple[Gas, float, float]:
         """The air of the cavity after a step that ends at p [Pa] in `volume` [m^3].
@@ -72,10 +73,10 @@ class CavityFlow:
         Also how much [mol] has leaked in, and how much the line has drawn.
         """
         seeped = -h * self.leak.out(p)
-        if self.to_line.target is None:
-            drawn = h * self.to_line.out(p)
-            return replace(gas, amount=max(gas.amount + seeped - drawn, 0.0)), seeped, drawn
-        amount = gas.amount_at(p, volume)  # as much as the pressure asks for
+        if self.to_line.target is None:  # no line draws more than there is
+            amount = max(gas.amount + seeped - h * self.to_line.out(p), 0.0)
+        else:
+            amount = gas.amount_at(p, volume)  # as much as the pressure asks for
         return replace(gas, amount=amount), seeped, gas.amount + seeped - amount
 
 
@@ -198,7 +199,9 @@ def _after(
     drawn [mol]: what came from a cavity; None: the cup is open, and it is computed here.
     """
     end, on_cavity = state.end, drawn is not None
-    if hose.conductance == np.inf:
+    if drawn is not None and end.target is None and hose.volume / rt + h * end.b > 0.0:
+        own = (state.air + drawn + h * end.a) / (hose.volume / rt + h * end.b)
+    elif hose.conductance == np.inf:
         own = pressure
     else:
         alpha, beta = _own_pressure(hose, state, h, rt)
