@@ -236,8 +236,9 @@ class CavitySet(ConstraintSet):
             cavities.append(replace(c, gas=gas, pressure=p))
             reports.append(
                 CavityReport(
-                    id=c.id, pressure=p, volume=max(end, 0.0), air=gas.amount, vented=before - gas.amount,
-                    leaked=c.leaked + seeped, gas_residual=gas.miss(p, end), seal_gap=c.seal.gap,
+                    id=c.id, pressure=p, volume=max(end, 0.0), air=gas.amount,
+                    vented=before - gas.amount, leaked=c.leaked + seeped,
+                    gas_residual=gas.miss(p, end), seal_gap=c.seal.gap,
                     temperature=gas.temperature_at(p), stored=c.stored, p_max=c.p_max,
                     seal_traction=c.seal.traction,
                     margin=self._search.sealing_distance - c.seal.gap,
