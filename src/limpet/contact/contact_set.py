@@ -3,7 +3,8 @@
 All contacts within the alarm distance are known, but few of them touch within the step. It is
 solved for those that are about to; a contact that would close joins and the step is solved again.
 A contact left out satisfies its law with no force, so the solution is that of all of them. A
-contact that nobody knew of at x is found at the end of the step and joins as well.
+contact that nobody knew of at x is found at the end of the step and joins as well; one that has
+sunk in, as its surfaces turn, is linearised anew there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ Array = np.ndarray
 
 OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
 CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
+SUNK = 4e-5  # [m] and all that are deeper than this are linearised anew where they end
 NEAR = 3e-5  # [m] contacts predicted to come this near are solved for from the start
 CLOSED = 1e-13  # [m] of overlap in the linear prediction that is round-off
 NO_CONTACTS = Contacts.none()
@@ -130,14 +132,14 @@ class ContactSet(ConstraintSet):
         after = self.filtered(self._ahead)
         moved = 2.0 * float(np.linalg.norm(x_after - now.x, axis=1).max())
         missed = moved > self._searched and self._missed(known, after)
-        crossed = self._crossed(known, after, now.x, x_after)
-        if not (missed or len(crossed.gap)):
+        met = self._met(known, after, now.x, x_after)
+        if not (missed or len(met.gap)):
             return False
-        known = known.with_more(crossed)
+        known = met.with_more(known)
         if missed:  # something came from afar: look further
             self._searched = 1.5 * moved
             known = self.filtered(self.find(now.x, now.v, now.h, self._searched)).with_more(known)
-        needed = known.among(Contacts.join([self.contacts, crossed]))
+        needed = known.among(Contacts.join([self.contacts, met]))
         self._known, self._active = known, needed | self.predicted(known, now.v, now.h)
         return True
 
@@ -167,6 +169,18 @@ class ContactSet(ConstraintSet):
         gap = self.contacts.gap if self._near is None else self._near.gap
         deepest = max(0.0, -float(gap.min(initial=0.0)))
         return len(self.contacts.gap), int((self._multipliers[::3] > 0.0).sum()), deepest
+
+    def deepest(self, x: Array) -> tuple[float, Array, int, int]:
+        """The largest overlap [m] of bodies that forces can part, where (3,) [m], and the two.
+
+        x (N, 3): where all points are now.
+        """
+        near = self.filtered(self._near if self._near is not None else self.contacts)
+        if len(near) == 0:
+            return 0.0, np.zeros(3), 0, 0
+        worst = near.take(slice(i := int(near.gap.argmin()), i + 1))
+        place = worst.points(x, self._first)[0]
+        return -float(worst.gap[0]), place, int(worst.surface_a[0]), int(worst.surface_b[0])
 
     def undetermined(self) -> list[tuple[int, int, float]]:
         """Pairs of surfaces that overlap but that no force moves, and how deep [m]."""
@@ -230,14 +244,16 @@ class ContactSet(ConstraintSet):
             return False
         return not after.take(deep & (after.kind != EDGE_EDGE)).among(known).all()
 
-    def _crossed(self, known: Contacts, after: Contacts, x: Array, x_after: Array) -> Contacts:
-        """Edges that came to cross within the step, as they meet after it, with their gap at x."""
+    def _met(self, known: Contacts, after: Contacts, x: Array, x_after: Array) -> Contacts:
+        """Contacts that end too deep, as they meet after the step, with their gap at x: edges that
+        came to cross within it, and all whose surfaces turned or slid far.
+        """
         crossing = (after.kind == EDGE_EDGE) & (after.gap < -CROSSING)
-        if not crossing.any():
+        sunk = after.gap < -SUNK
+        if not (crossing.any() or sunk.any()):
             return NO_CONTACTS
-        deep = after.take(crossing)
-        new = deep.take(~deep.among(known))
-        return replace(new, gap=new.gap - self._opening(new, x_after - x))
+        deep = after.take(sunk | (crossing & ~after.among(known)))
+        return replace(deep, gap=deep.gap - self._opening(deep, x_after - x))
 
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
         """The pairs of edges among `last`, where they meet now."""

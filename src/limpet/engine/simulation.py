@@ -21,6 +21,7 @@ from limpet.engine.state import State
 from limpet.errors import (
     DivergedError,
     LimpetError,
+    OverlapError,
     UndeterminedForceWarning,
     require_positive,
     suggest,
@@ -144,6 +145,20 @@ class Simulation:
         x = points.gather([b.positions() for b in bodies])
         return x, points.gather([b.velocities() for b in bodies])
 
+    def _refuse_overlap(self, solution: StepSolution) -> None:
+        """Of bodies that contact should have kept apart: what follows is no physics."""
+        contacts, members = self.model.contacts, self.model.members
+        if contacts is None or solution.after is None:
+            return
+        depth, place, a, b = contacts.deepest(solution.after[0])
+        if depth > self.settings.max_overlap:
+            at = ", ".join(f"{1e3 * c:.4g}" for c in place)
+            raise OverlapError(
+                f"step {self.steps} at {self.time:.4g} s: '{members[a].name}' and "
+                f"'{members[b].name}' overlap by {1e3 * depth:.3g} mm at ({at}) mm; lower the time "
+                "step, or move them more slowly"
+            )
+
     def _warn_of_undetermined_forces(self) -> None:
         """Once for each pair of which a motion is prescribed."""
         contacts, members = self.model.contacts, self.model.members
@@ -162,6 +177,7 @@ class Simulation:
 
     def _report(self, solution: StepSolution) -> StepReport:
         model, result = self.model, solution.result
+        self._refuse_overlap(solution)
         self._warn_of_undetermined_forces()
         bodies = [
             body.report(solution.h, self.world.gravity, solution.force[own])

@@ -158,7 +158,11 @@ class SoftBody(LinearisedBody):
         """(n_held, 3) [N s] that the held nodes were given over the step."""
         d = self.fem
         given = held_times(*d.driven_blocks, self.tangent.values, self._y)
-        return (given - self._right - self._unmet)[d.free_unknowns :] - self._held_impact
+        given = (given - self._right - self._unmet)[d.free_unknowns :] - self._held_impact
+        if self.theta < 1.0:  # A has M (u - v)/theta, but driven nodes go on with u
+            jump = (self.v - self._start_v)[self._driven] * (1.0 / self.theta - 1.0)
+            given[self._driven - d.n_free] -= d.node_mass[self._driven, None] * jump
+        return given
 
     # The end of the step
 

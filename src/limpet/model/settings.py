@@ -46,6 +46,8 @@ class Settings:
     regularisation: float = (
         1e-5  # of a contact's own compliance, added to it: redundant ones share their load
     )
+    # [m] a step that ends with bodies deeper in each other is an error: contact has failed
+    max_overlap: float = 1e-3
     # how often a step is linearised
     relinearisation: Relinearisation = field(default_factory=Relinearisation)
     # how the laws are solved together
@@ -86,6 +88,7 @@ class Settings:
         require_positive("remesh_threshold", self.remesh_threshold)
         require_positive("sealing_distance", self.sealing_distance, " m")
         require_positive("alarm", self.alarm, " m")
+        require_positive("max_overlap", self.max_overlap, " m")
         if not 0.0 <= self.regularisation < 1.0:
             raise LimpetError(
                 f"regularisation = {self.regularisation:g}: expected a small number, "

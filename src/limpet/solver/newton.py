@@ -137,6 +137,12 @@ class _Search:
         s = self.settings
         return self.take(_newton(self.system, lam, s.tolerance, s.max_steps))
 
+    def newton_from_guess(self) -> bool:
+        try:
+            return self.newton(self.guess)
+        except np.linalg.LinAlgError:
+            return False
+
     def continuation(self, first: int) -> int | None:
         """Which of `continuation_factors`, from the first on, leads to the solution."""
         s, start = self.settings, self.guess
@@ -182,6 +188,8 @@ def solve_by_newton(
     method; the one that converged in the last step is likely to do so again.
     """
     search = _Search(problem, guess, settings)
+    if first > 0 and search.newton_from_guess():  # a step that is solved again hardly changes
+        return search.solution(True, first)
     level = search.continuation(first)
     if level is not None:
         return search.solution(True, level)

@@ -17,6 +17,7 @@ from limpet.contact.contacts import Contacts
 Array = np.ndarray
 
 PATIENCE = 1  # detections in a row that may miss a cavity before its air is given up
+DOUBT = 1.2  # sealing distances: a leak path that is wider all along is open
 
 
 def transfer_air(
@@ -33,10 +34,11 @@ def transfer_air(
     keep = ~(bare & link[ringed].any(axis=0))
     new = [m for m, ok in zip(found, keep) if ok]
     link = link[:, keep]
-    # a leak path along which nothing is even near is open beyond doubt; else wait a step
+    # a wide leak path is open beyond doubt; else wait a step
     lost = [i for i, c in enumerate(old) if not link[i].any() and c.missing < PATIENCE]
     gaps = seal_gaps(surface, contacts, sealing_distance, [old[i].mesh for i in lost])
-    waiting = [i for i, gap in zip(lost, gaps) if np.isfinite(gap)]
+    widest = np.where(ringed[lost], DOUBT * sealing_distance, np.inf)
+    waiting = [i for i, gap, most in zip(lost, gaps, widest) if gap < most]
     meshes = [*new, *(old[i].mesh for i in waiting)]
     stays = np.zeros((len(old), len(waiting)), dtype=bool)
     stays[waiting, np.arange(len(waiting))] = True

@@ -51,6 +51,4 @@ def _patches_back(p: FacePatches) -> FacePatches:
     """Each face with its two coordinates swapped: r, s become s, r."""
     nodes = np.where((p.kind == QUAD)[:, None], p.nodes[:, QUAD_BACK], p.nodes[:, TRIANGLE_BACK])
     corners = p.corners[:, ::-1, ::-1]
-    return replace(
-        p, nodes=np.ascontiguousarray(nodes), corners=np.ascontiguousarray(corners)
-    )
+    return replace(p, nodes=np.ascontiguousarray(nodes), corners=np.ascontiguousarray(corners))

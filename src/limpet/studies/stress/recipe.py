@@ -127,9 +127,7 @@ def add_part(world: lp.World, part: Part) -> SoftSpec | RigidSpec:
     return world.add_soft(shape, part.material.make(), part.mass, **given)  # type: ignore[arg-type]
 
 
-def _connect(
-    world: lp.World, part: Part, specs: Mapping[str, SoftSpec | RigidSpec]
-) -> None:
+def _connect(world: lp.World, part: Part, specs: Mapping[str, SoftSpec | RigidSpec]) -> None:
     spec = specs[part.name]
     target = spec[part.region] if part.region and isinstance(spec, SoftSpec) else spec
     if isinstance(part.motion, Path):
