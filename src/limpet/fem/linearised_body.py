@@ -280,4 +280,5 @@ class LinearisedBody(NodalBody):
 
 
 def _largest(v: Array) -> float:
-    return float(np.abs(v).max())
+    """Length of the longest of the vectors (n, 3): not of a component, which depends on the axes."""
+    return float(np.sqrt(np.einsum("ij,ij->i", v, v).max()))

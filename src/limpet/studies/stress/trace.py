@@ -6,7 +6,6 @@ import hashlib
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
@@ -15,13 +14,26 @@ import numpy as np
 
 import limpet as lp
 from limpet.errors import LimpetError
+from limpet.fem.soft_body import SoftBody
+from limpet.geometry.shape import SoftShape
 from limpet.report import StepReport
+from limpet.rigid.rigid_body import RigidBody
 from limpet.studies.stress.energy import total_energy
 from limpet.studies.stress.recipe import Recipe, build
 
 Array = np.ndarray
 
 WORLD_LIMIT = 60.0  # [s] of computing for one world
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """The collision surfaces of all bodies, and the two poles of the cup."""
+
+    bodies: tuple[tuple[int, int, Array], ...]  # first point, number of points, triangles
+    cup: int
+    inside: int  # vertex of the cup in the middle of its dome
+    outside: int  # in the middle of its top
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,8 @@ class Step:
     positions: Array  # (n, 3) [m] of all collision surfaces, at its end
     bits: str  # digest of positions, velocities, reactions and air
     seconds: float  # [s] of computing
+    forces: Array  # (bodies, 3) [N] of contact and air on each, and of what holds it
+    sealed: bool  # the dome of the cup is in a cavity
     balance: float  # [N] of the worst body: momentum against the forces on it
     force_scale: float  # [N]
     air: dict[str, float]  # [mol] held, and since the start: created, leaked, vented ...
@@ -51,12 +65,13 @@ class Trace:
     slow: bool = False  # it was given up after WORLD_LIMIT
     seconds: float = 0.0
     nodes: int = 0
+    surfaces: Surfaces = Surfaces((), 0, 0, 0)
+    judged: int = 0  # steps whose seal the oracle has judged
 
 
 def run(
     recipe: Recipe, *, steps: int | None = None, restore_at: int | None = None,
     limit: float = WORLD_LIMIT,
-    watch: Callable[[lp.Simulation, StepReport], None] = lambda sim, report: None,
 ) -> Trace:  # fmt: skip
     """Make the steps of a recipe; at `restore_at` it is saved and goes on in a new simulation."""
     trace = Trace(recipe)
@@ -65,14 +80,14 @@ def run(
         warnings.simplefilter("ignore")
         try:
             sim = build(recipe)
-            trace.nodes = sim.fem_nodes
+            trace.nodes, trace.surfaces = sim.fem_nodes, _surfaces(sim, recipe)
             for k in range(steps or recipe.steps):
                 if k == restore_at:
                     sim = _restored(sim, recipe)
                 for push in recipe.pushes:
                     if push.step == k:
                         sim.apply_force(push.body, push.vertex, push.force)
-                trace.steps.append(_step(sim, watch))
+                trace.steps.append(_step(sim, trace.surfaces))
                 if process_time() - began > limit:
                     trace.slow = True
                     break
@@ -93,18 +108,38 @@ def _restored(sim: lp.Simulation, recipe: Recipe) -> lp.Simulation:
     return fresh
 
 
-def _step(sim: lp.Simulation, watch: Callable[[lp.Simulation, StepReport], None]) -> Step:
+def _surfaces(sim: lp.Simulation, recipe: Recipe) -> Surfaces:
+    joined = sim.snapshot().surface
+    bodies = []
+    for k, body in enumerate(sim.bodies):
+        (surface,) = body.surfaces.values()
+        bodies.append((int(joined.offset[k]), body.n_points, np.asarray(surface.triangles)))
+    names = [b.name for b in sim.bodies]
+    shape = recipe.part("cup").shape.make()
+    assert isinstance(shape, SoftShape)
+    x = shape.collision.positions(shape.points)
+    axis = np.hypot(x[:, 0], x[:, 1])
+    middle = np.flatnonzero(axis <= axis.min() + 1e-9)
+    low, high = middle[x[middle, 2].argmin()], middle[x[middle, 2].argmax()]
+    return Surfaces(tuple(bodies), names.index("cup"), int(low), int(high))
+
+
+def _step(sim: lp.Simulation, surfaces: Surfaces) -> Step:
     before = [m.momentum() if hasattr(m, "momentum") else np.zeros(3) for m in sim.bodies]
     began = process_time()
     report = sim.step()
     seconds = process_time() - began
-    x = sim.snapshot().positions.copy()
-    watch(sim, report)
-    balance, scale = _balance(sim, report, before)
+    now = sim.snapshot()
+    forces, sizes = body_forces(sim, report)
+    balance, scale = _balance(sim, report, before, forces, sizes)
     divided = sim._parts > 1  # a step in parts reports the forces of the last part
+    dome = surfaces.bodies[surfaces.cup][0] + surfaces.inside
+    held = [report.reactions.get(b.name, np.zeros(6))[:3] for b in sim.bodies]
     return Step(
-        report, x, _digest(sim, report), seconds, 0.0 if divided else balance, scale,
-        _air(sim), total_energy(sim, report), _work(sim, report), divided,
+        report, now.positions.copy(), _digest(sim, report), seconds, forces + np.array(held),
+        any(bool((c.mesh.interior == dome).any()) for c in now.cavities),
+        0.0 if divided else balance, scale, _air(sim), total_energy(sim, report),
+        _work(sim, report), divided,
     )  # fmt: skip
 
 
@@ -121,45 +156,45 @@ def _digest(sim: lp.Simulation, report: StepReport) -> str:
     return digest.hexdigest()[:16]
 
 
-def _balance(sim: lp.Simulation, report: StepReport, before: list[Array]) -> tuple[float, float]:
-    """[N] by which the change of momentum of a body misses the forces on it, and their size.
+def body_forces(sim: lp.Simulation, report: StepReport) -> tuple[Array, Array]:
+    """(bodies, 3) [N] of contact, air and the user on each body, and (bodies,) their sizes.
 
-    Forces are summed here: contact forces as a snapshot shows them, the pressure of the air on the
-    walls that it has, weight, forces of the user, and the reactions that are reported.
+    Contact forces are those of a snapshot; air presses on the walls that it has.
     """
-    now, names = sim.snapshot(), [b.name for b in sim.bodies]
-    force = {name: np.zeros(3) for name in names}
-    size = {name: 0.0 for name in names}
-
-    def add(name: str, f: Array) -> None:
-        force[name] += f
-        size[name] += float(np.abs(f).max(initial=0.0))
-
-    for a, b, f in zip(now.contacts.surface_a, now.contacts.surface_b, now.forces):
-        add(names[a], f)
-        add(names[b], -f)
-    around = sim.world.atmosphere.pressure
+    now, around = sim.snapshot(), sim.world.atmosphere.pressure
+    force, size = np.zeros((len(sim.bodies), 3)), np.zeros(len(sim.bodies))
+    contacts, largest = now.contacts, np.abs(now.forces).max(axis=1, initial=0.0)
+    for side, sign in ((contacts.surface_a, 1.0), (contacts.surface_b, -1.0)):
+        np.add.at(force, side, sign * now.forces)
+        np.add.at(size, side, largest)
     for c, told in zip(now.cavities, report.cavities):
         owner = now.surface.body[c.mesh.support]
         for k in np.unique(owner).tolist():
-            add(names[k], (told.pressure - around) * c.gradient[owner == k].sum(axis=0))
+            f = (told.pressure - around) * c.gradient[owner == k].sum(axis=0)
+            force[k] += f
+            size[k] += np.abs(f).max()
     for k, body in enumerate(sim.bodies):
         own = sim.model.points.first[k] + np.arange(body.n_points)
-        add(body.name, sim.control.applied[own].sum(axis=0))
+        force[k] += sim.control.applied[own].sum(axis=0)
+    return force, size
+
+
+def _balance(
+    sim: lp.Simulation, report: StepReport, before: list[Array], forces: Array, sizes: Array
+) -> tuple[float, float]:
+    """[N] by which the change of momentum of a body misses the forces on it, and their size."""
     held = {p.one for p in sim.world.joints} | {p.other for p in sim.world.joints}
     worst, scale = 0.0, 1e-6
-    for body, old in zip(sim.bodies, before):
-        if not body.movable or body.name in held or not hasattr(body, "momentum"):
+    for body, old, force, size in zip(sim.bodies, before, forces, sizes):
+        if not isinstance(body, RigidBody | SoftBody) or not body.movable or body.name in held:
             continue
-        weight = body.mass * sim.world.gravity
-        after = body.momentum()
+        weight, after = body.mass * sim.world.gravity, body.momentum()
         during = old + body.theta * (after - old)
         inertia = (after - old) / sim.h + body.mass_damping * during
         reaction = report.reactions.get(body.name, np.zeros(6))[:3]
-        miss = inertia - weight - force[body.name] - reaction
-        worst = max(worst, float(np.abs(miss).max()))
-        terms = size[body.name] + np.abs(weight).max() + np.abs(inertia).max()
-        scale = max(scale, float(terms + np.abs(reaction).max()))
+        worst = max(worst, float(np.abs(inertia - weight - force - reaction).max()))
+        terms = size + np.abs(weight).max() + np.abs(inertia).max() + np.abs(reaction).max()
+        scale = max(scale, float(terms))
     return worst, scale
 
 

@@ -1,0 +1,81 @@
+"""The same world again: repeated, restored from a file, turned, mirrored or moved as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from limpet.geometry.rotation import rotation_matrix
+from limpet.studies.stress.invariants import Finding
+from limpet.studies.stress.recipe import transformed
+from limpet.studies.stress.trace import Trace, run
+
+Array = np.ndarray
+
+SAME = 1e-6  # of the largest force, between a world and the same one in another place
+NUDGE = 1e-12  # [rad] of a turn that only rounding notices: what it changes depends on no axes
+SUDDEN = 1e-9  # below this in the step before, the forces have jumped: another discrete choice
+
+
+def same_bits(base: Trace, other: Trace, name: str) -> Iterator[Finding]:
+    """Bit for bit, with the same end."""
+    for k, (a, b) in enumerate(zip(base.steps, other.steps)):
+        if a.bits != b.bits:
+            yield Finding(name, k + 1, 1.0, f"other bits from step {k + 1} on")
+            return
+    if (len(base.steps), base.error) != (len(other.steps), other.error) and not (
+        base.slow or other.slow
+    ):
+        text = f"ends after {len(other.steps)} instead of {len(base.steps)} steps"
+        yield Finding(name, len(other.steps), 1.0, f"{text}: {other.error or base.error}")
+
+
+def differences(base: Trace, other: Trace, turn: Array) -> Array:
+    """(steps,) of the forces on all bodies, relative to the largest force of the run."""
+    n = min(len(base.steps), len(other.steps))
+    if n == 0:
+        return np.zeros(0)
+    one = np.array([s.forces for s in base.steps[:n]])
+    two = np.array([s.forces for s in other.steps[:n]]) @ turn  # turned back
+    peak = max(float(np.abs(one).max(initial=0.0)), 1e-6)
+    return np.abs(one - two).max(axis=(1, 2)) / peak
+
+
+def same_forces(
+    base: Trace, turn: Array, shift: Array, name: str
+) -> Iterator[Finding]:
+    """The forces of the world turned and moved; what differs is told from chaos by a nudge."""
+    other = run(transformed(base.recipe, turn, shift))
+    off = differences(base, other, turn)
+    beyond = np.flatnonzero(~(off <= SAME))
+    if len(beyond) == 0:
+        ends = len(other.steps), other.error[:0]
+        if ends[0] != len(base.steps) and not (base.slow or other.slow):
+            text = f"ends after {ends[0]} instead of {len(base.steps)} steps"
+            yield Finding(name, ends[0], 1.0, f"{text}: {other.error or base.error}")
+        return
+    first, worst = int(beyond[0]), float(np.nanmax(off))
+    little = rotation_matrix(np.array([1.0, 2.0, 3.0]), NUDGE)
+    nudged = differences(base, run(transformed(base.recipe, little, np.zeros(3))), little)
+    shaken = np.flatnonzero(~(nudged <= SAME))
+    before = float(off[first - 1]) if first else 0.0
+    way = "suddenly" if before < SUDDEN else f"slowly ({before:.1g} before)"
+    if len(shaken):
+        kind, cause = f"{name} (rounding)", f"a turn of {NUDGE:g} differs from {shaken[0] + 1} on"
+    else:
+        kind, cause = name, f"a turn of {NUDGE:g} changes nothing"
+    text = f"{worst:.2g} of the largest force, {way} from step {first + 1} on; {cause}"
+    yield Finding(kind, first + 1, worst, text, len(beyond))
+
+
+def random_turn(rng: np.random.Generator) -> Array:
+    axis = rng.normal(size=3)
+    return rotation_matrix(axis, float(rng.uniform(0.3, np.pi)))
+
+
+def mirror(rng: np.random.Generator) -> Array:
+    """Through a random plane."""
+    n = rng.normal(size=3)
+    n /= np.linalg.norm(n)
+    return np.eye(3) - 2.0 * np.outer(n, n)
