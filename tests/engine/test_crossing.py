@@ -22,5 +22,6 @@ def test_crossing_edges_are_parted_in_the_step_they_meet(monkeypatch) -> None:
     assert deepest() < 2.5e-5
     # as if nobody looked, nor remembered
     monkeypatch.setattr(limpet.contact.contact_set, "CROSSING", 1.0)
+    monkeypatch.setattr(limpet.contact.contact_set, "SUNK", 1.0)
     monkeypatch.setattr(ContactSet, "still_crossing", lambda self, last, x: Contacts.none())
     assert deepest() > 5e-5

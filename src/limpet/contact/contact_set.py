@@ -49,10 +49,12 @@ class ContactSet(ConstraintSet):
         friction: Array,  # (surfaces, surfaces)
         use_all: bool = False,  # solve for all contacts within the alarm distance from the start
         restitution: Array | None = None,  # (surfaces, surfaces); None: there is none
+        held: Array | None = None,  # (N,) bool: points that no force moves; None: none of them
     ) -> None:
         self.colliders, self.pairs, self._first = colliders, pairs, first
         self._movable, self._alarm, self._friction = movable, alarm, friction
         self._use_all, self._restitution = use_all, restitution
+        self._held = held if held is not None and held.any() else None
         self._immobile = any(not (movable[a] or movable[b]) for a, b in pairs)
         self._near: Contacts | None = None  # within the alarm distance, at the positions now
         self._stale = False  # the trees do not stand at these positions
@@ -220,9 +222,18 @@ class ContactSet(ConstraintSet):
         return np.split(of_points, self._first[1:-1])
 
     def filtered(self, contacts: Contacts) -> Contacts:
-        """The contacts that can carry a force: at least one of the two bodies moves."""
-        moves = self._movable[contacts.surface_a] | self._movable[contacts.surface_b]
+        """The contacts that can carry a force: at least one of the two points moves."""
+        moves = self._moves(contacts.surface_a, contacts.vertices_a, contacts.weights_a)
+        moves |= self._moves(contacts.surface_b, contacts.vertices_b, contacts.weights_b)
         return contacts if moves.all() else contacts.take(moves)
+
+    def _moves(self, surface: Array, vertices: Array, weights: Array) -> Array:
+        """(k,) bool: whether forces move a point of these surfaces."""
+        moves = self._movable[surface]
+        if self._held is None:
+            return moves
+        held = self._held[self._first[surface][:, None] + vertices] | (weights == 0.0)
+        return moves & ~held.all(axis=1)
 
     def predicted(self, contacts: Contacts, v: Array, h: float) -> Array:
         """(k,) bool: whether a contact touches within h, or nearly, if the velocities stay."""

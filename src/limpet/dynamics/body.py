@@ -96,6 +96,10 @@ class Body(ABC):
         applied (n_points, 3) [N]: forces of the user on the points.
         """
 
+    def held_points(self) -> Array:
+        """(n,) bool: points that no force moves, as their motion is prescribed."""
+        return np.zeros(self.n_points, bool)
+
     def predicted(self, h: float) -> Array:
         """(n_points, 3) [m] where the sets linearise first; after `compute_free_velocity`."""
         return self.positions()

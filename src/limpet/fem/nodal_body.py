@@ -77,6 +77,11 @@ class NodalBody(Body):
         """Nodes of the shape, counted among the held ones."""
         return self.fem.new[nodes] - self.fem.n_free
 
+    def held_points(self) -> Array:
+        held = np.zeros(self.n_points, bool)
+        held[self.collision.vertices_of(self._driven)] = True
+        return held
+
     def attach(self, carrier: Carrier, nodes: Array, points: Array) -> None:
         """Nodes of the shape keep their place at points of a carrier from now on.
 

@@ -118,6 +118,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         contacts = ContactSet(
             colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts,
             restitution if restitution.any() else None,
+            np.concatenate([m.held_points() for m in members]),
         )  # fmt: skip
         sets.append(contacts)
     if contacts is not None:

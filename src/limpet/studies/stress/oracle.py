@@ -132,7 +132,10 @@ def _closest(points: Array, surface: Facets, far: float) -> Array:
         count = np.array([len(n) for n in near])
         at = np.concatenate([np.asarray(n, int) for n in near]) if count.any() else np.zeros(0, int)
     else:
-        count, at = np.full(len(corners), len(points)), np.tile(np.arange(len(points)), len(corners))
+        count, at = (
+            np.full(len(corners), len(points)),
+            np.tile(np.arange(len(points)), len(corners)),
+        )
     triangle = np.repeat(np.arange(len(corners)), count)
     found, best = np.full(len(points), far), np.full(len(points), -1.0)
     for k in range(0, len(at), CHUNK):
