@@ -40,9 +40,6 @@ HOLD = 0.1  # [s]
 RISE = 14e-3  # [m] more than any of them holds
 GONE = 0.2  # of the peak: a pull that has fallen so far ends the run
 ADHERES = 1.0  # [N] less than this is no suction
-# [rad] between facets of the tube: below what collision takes for a ridge. Ridges that cross edges
-# of the lip would hold it off by the sagitta of these edges, 20 to 45 um on 20 mm.
-TURN = 0.019
 WITHIN = 0.15  # of the dry measurement, at all radii
 SETTLED = 0.03  # change by refinement
 
@@ -98,11 +95,11 @@ class CylinderPull:
 
 
 def tube_of(trial: Trial) -> RigidShape:
-    """What the cup is pressed on: the upper part of a cylinder, smooth to collision."""
+    """What the cup is pressed on: the upper part of a cylinder."""
     width = min(0.04, 1.98 * trial.radius)
     drop = trial.radius - np.sqrt(trial.radius**2 - 0.25 * width**2)
     return cropped_cylinder(
-        trial.radius, 0.04, width, drop + 5e-3, sagitta=trial.radius * TURN**2 / 8.0,
+        trial.radius, 0.04, width, drop + 5e-3, sagitta=0.25 * trial.sealing_distance,
         fine=trial.cup.radius + 1e-3,
     )  # fmt: skip
 
@@ -268,7 +265,7 @@ def _beside(main: dict[float, CylinderPull], leaky: dict[float, CylinderPull]) -
             f"Pressed till the dome's middle is {-1e3 * t.beyond:g} mm from touching; "
             f"mu = {t.friction:g}; seal boundary {t.seal_boundary}; "
             f"pulled at {1e3 * t.speed:g} mm/s; mesh {t.mesh}, h = {1e3 * t.h:g} ms; "
-            f"sealing distance {1e6 * t.sealing_distance:g} um, tube facets at {TURN:g} rad.",
+            f"sealing distance {1e6 * t.sealing_distance:g} um.",
         ),
     )
 
