@@ -197,6 +197,43 @@ def reproduce(
 
 @app.command(
     epilog=_examples(
+        "limpet stress --scenes 20",
+        "limpet stress --seed 1000 --jobs 4 --out runs/stress",
+        "limpet stress --scenes 1 --seed 42 --all",
+    )
+)
+def stress(
+    scenes: Annotated[int, typer.Option(min=1, help="Number of random worlds.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also try on every world what is tried on a share only.")
+    ] = False,
+    as_json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Output folder; default: runs/stress.")
+    ] = None,
+) -> None:
+    """Run random worlds and check that physics and software hold in each (it continues)."""
+    from limpet.studies.stress.study import stress as run_worlds
+
+    folder = out if out is not None else Path("runs") / "stress"
+    with progress_bar() as progress:
+        result = run_worlds(scenes, seed, jobs, progress, folder, everything)
+    written = result.save(folder)
+    if as_json:
+        print(json.dumps({"name": "stress", **result.as_dict()}, indent=2, allow_nan=False))
+    else:
+        for table in result.tables:
+            table.print(console())
+        for path in written:
+            print(path)
+    if not result.ok:
+        stop("stress: a claim does not hold", FAILED)
+
+
+@app.command(
+    epilog=_examples(
         "limpet view ground", 'limpet view ground --set young="2 MPa"', "limpet view runs/ground"
     )
 )

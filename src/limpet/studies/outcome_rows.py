@@ -7,21 +7,19 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cache
 from pathlib import Path
 from time import process_time
 
-import limpet
-from limpet.errors import DivergedError, LimpetError
+from limpet.errors import DivergedError
 from limpet.record.history import Row, column
 from limpet.report import SLIVER, StepReport
 from limpet.scenes.registry import load
 from limpet.studies.outcome_cases import LIFTED, OutcomeCase
+from limpet.studies.parallel import add_lines, code_digest, read_lines
 from limpet.studies.reproduce.trace import Trace, trace
 
 NEVER = "never holds"
 KEPT = "rows.jsonl"  # one finished run per line
-LATER = ("cli", "viewer", "studies")  # packages that no result depends on
 
 
 @dataclass(frozen=True)
@@ -110,49 +108,21 @@ def _risen(rows: list[Row], name: str, pick: Callable[[list[float]], float]) -> 
 
 def fingerprint(case: OutcomeCase, mesh: str, h: float) -> str:
     """Of the code and the parameters: a kept run of other code is not used."""
-    text = json.dumps([_code(), case.scene, case.overrides(mesh, h)], sort_keys=True)
+    text = json.dumps([code_digest(), case.scene, case.overrides(mesh, h)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-@cache
-def _code() -> str:
-    root = Path(limpet.__file__).parent
-    digest = hashlib.sha256()
-    for file in sorted(root.rglob("*.py")):
-        if file.relative_to(root).parts[0] not in LATER:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def read_kept(folder: Path | None) -> dict[tuple[str, str, float, str], Outcome]:
     """The runs that an earlier call has finished."""
-    file = folder / KEPT if folder is not None else None
-    if file is None or not file.is_file():
-        return {}
     names = {f.name for f in fields(Outcome)}
     kept = {}
-    for line in file.read_text(encoding="utf-8").splitlines():
-        try:
-            values = json.loads(line)
-        except json.JSONDecodeError:  # cut off when the call was ended
-            continue
+    for values in read_lines(folder, KEPT):
         if set(values) == names:
-            outcome = Outcome(**values)
+            outcome = Outcome(**values)  # type: ignore[arg-type]
             kept[outcome.key] = outcome
     return kept
 
 
 def keep(folder: Path | None, outcomes: Iterable[Outcome]) -> None:
     """Add finished runs to the file."""
-    if folder is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / KEPT).open("a", encoding="utf-8") as file:
-            # a line begins anew: the last one may have been cut off
-            file.writelines("\n" + json.dumps(asdict(o), allow_nan=False) for o in outcomes)
-    except OSError as problem:
-        raise LimpetError(
-            f"folder '{folder}': cannot be written to ({problem.strerror}); "
-            "choose another with --out DIR"
-        ) from None
+    add_lines(folder, KEPT, [asdict(o) for o in outcomes])

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import astuple, dataclass, fields
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Literal
@@ -21,6 +19,7 @@ from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
 from limpet.studies.outcome_cases import OutcomeCase, chosen_cases
 from limpet.studies.outcome_rows import Outcome, fingerprint, keep, read_kept, run_case
+from limpet.studies.parallel import in_processes
 from limpet.units import Positive, Time, explain
 
 PEAK, RELEASE, JUMP = 0.03, 0.03, 0.10  # largest relative deviations from the reference
@@ -130,13 +129,7 @@ def _runs(
         for case, mesh, h in left:
             yield run_case(case, mesh, h, partial(told, case.name, mesh, h))
         return
-    with ProcessPoolExecutor(min(jobs, len(left)), mp_context=get_context("spawn")) as pool:
-        waiting = [pool.submit(run_case, *one, _silent) for one in left]
-        try:
-            for finished in as_completed(waiting):
-                yield finished.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    yield from in_processes(run_case, [(*one, _silent) for one in left], jobs)
 
 
 def _silent(share: float) -> None:

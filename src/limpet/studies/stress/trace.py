@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import signal
 import tempfile
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
@@ -23,7 +26,7 @@ from limpet.studies.stress.recipe import Recipe, build
 
 Array = np.ndarray
 
-WORLD_LIMIT = 60.0  # [s] of computing for one world
+WORLD_LIMIT = 20.0  # [s] of computing for one run of a world
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def run(
     """Make the steps of a recipe; at `restore_at` it is saved and goes on in a new simulation."""
     trace = Trace(recipe)
     began = process_time()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), time_limit(limit):
         warnings.simplefilter("ignore")
         try:
             sim = build(recipe)
@@ -88,15 +91,34 @@ def run(
                     if push.step == k:
                         sim.apply_force(push.body, push.vertex, push.force)
                 trace.steps.append(_step(sim, trace.surfaces))
-                if process_time() - began > limit:
-                    trace.slow = True
-                    break
+        except TooSlowError:
+            trace.slow = True
         except LimpetError as problem:
             trace.error = str(problem)
         except Exception:
             trace.crash = traceback.format_exc(limit=-4)
     trace.seconds = process_time() - began
     return trace
+
+
+class TooSlowError(Exception):
+    """A run has taken more than its time."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TooSlowError after so much computing time, also in the middle of a step."""
+
+    def end(*_: object) -> None:
+        raise TooSlowError
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def _restored(sim: lp.Simulation, recipe: Recipe) -> lp.Simulation:
