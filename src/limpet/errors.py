@@ -23,6 +23,10 @@ class DivergedError(LimpetError):
     """A run that diverged (NaN or Inf). The steps recorded before are kept."""
 
 
+class StorageError(LimpetError):
+    """A file that cannot be written: the disk is full or read-only. What was written is kept."""
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """The end of a message: ``; did you mean 'x'?``, or the list of known names."""
     names = sorted(known)
