@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from limpet.errors import LimpetError
@@ -18,6 +20,48 @@ if TYPE_CHECKING:
     from limpet.record.table import Progress
 
 WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
+
+
+class Signalled(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does."""
+
+
+def interrupt_on_signals() -> None:
+    """Let batch queues and closed terminals end a command as Ctrl-C does, unless ignored."""
+
+    def interrupt(number: int, _: FrameType | None) -> None:
+        raise Signalled(f"by {signal.Signals(number).name}")
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, interrupt)
+
+
+def exit_status(why: KeyboardInterrupt | str | None) -> int:
+    """128 + the number of the signal, as shells have it; 130 for Ctrl-C."""
+    name = str(why or "").rpartition("by ")[2]
+    return 128 + signal.Signals[name] if name in signal.Signals.__members__ else INTERRUPTED
+
+
+def recorded_scene(folder: Path, out: Path | None) -> tuple[str, Path]:
+    """The scene file of a run folder that is resumed, and that folder."""
+    if out is not None and out.resolve() != folder.resolve():
+        raise LimpetError(f"--out {out}: a run is resumed in its own folder, '{folder}'")
+    if not (folder / "scene.toml").is_file():
+        raise LimpetError(f"run '{folder}': has no scene.toml, so there is no run to resume")
+    return str(folder / "scene.toml"), folder
+
+
+def finished_run(folder: Path) -> Summary | None:
+    """The summary of a run that has finished, so that nothing is left to resume."""
+    from limpet.record.journal import FILE
+    from limpet.record.saved_state import summary_of
+
+    if not (folder / "summary.json").is_file() or (folder / FILE).exists():
+        return None
+    summary = summary_of(folder)
+    return summary if summary.ended == "finished" else None
 
 
 def scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
@@ -86,6 +130,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
         for name, s in summary.probes.items()
     }
     lines = {
+        **({} if summary.ended == "finished" else {"ended": _ended(summary)}),
         **suction,
         **probes,
         **_particle_lines(summary),
@@ -105,6 +150,11 @@ def _linearised_line(summary: Summary) -> dict[str, str]:
     if summary.max_relinearisation_residual == 0.0:
         return {}
     return {"relinearised": f"to {1e6 * summary.max_relinearisation_residual:.2g} µm or less"}
+
+
+def _ended(summary: Summary) -> str:
+    """How a run that is not finished ended, or that it has not."""
+    return f"{summary.ended} at step {summary.ended_step}"
 
 
 def _push(summary: Summary) -> str:
