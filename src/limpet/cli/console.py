@@ -91,7 +91,7 @@ def parse_settings(texts: list[str]) -> dict[str, object]:
         if value.startswith("["):
             try:
                 settings[key] = tomllib.loads(f"value = {value}")["value"]
-            except tomllib.TOMLDecodeError:
+            except (ValueError, RecursionError):  # no TOML, too many digits or brackets
                 raise LimpetError(f"--set {text}: expected a list such as [1, 2, 3]") from None
     return settings
 

@@ -110,7 +110,11 @@ def _in_metres(file: Path, unit: str | None) -> tuple[Array, Array]:
 
 def read_surface(file: Path, unit: str | None) -> tuple[Array, Array]:
     """Points (n, 3) [m] and triangles (m, 3) of a file, not merged."""
-    if not file.is_file():
+    try:
+        known = file.is_file()
+    except (OSError, ValueError):  # a name that is too long, or with a zero byte
+        known = False
+    if not known:
         raise LimpetError(f"mesh file '{file}': there is no such file")
     size = file.stat().st_size
     if size > MOST_BYTES:
