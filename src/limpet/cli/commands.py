@@ -18,8 +18,8 @@ from limpet.cli.console import (
     exit_status,
     finished_run,
     interrupt_on_signals,
-    parse_settings,
     print_list,
+    print_result,
     print_summary,
     progress_bar,
     recorded_scene,
@@ -27,6 +27,7 @@ from limpet.cli.console import (
     stop,
 )
 from limpet.errors import LimpetError, StorageError
+from limpet.scenes.settings import parse_settings
 
 if TYPE_CHECKING:
     from limpet.record.summary import Summary
@@ -212,6 +213,32 @@ def bench(
     from limpet.studies.registry import BENCHMARKS
 
     _study("bench", BENCHMARKS, name, as_json, None)
+
+
+@app.command(epilog=_examples("limpet fuzz", "limpet fuzz --seed 7 --minutes 60 --out runs/fuzz"))
+def fuzz(
+    inputs: Annotated[int, typer.Option(min=1, metavar="N", help="Number of inputs.")] = 5000,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, other inputs.")] = 0,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.0, help="As many inputs as there is time for.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where failing inputs are kept.")] = Path(
+        "runs/fuzz"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Read mutated scene files, meshes, settings and messages: each ends in one line, or works.
+
+    Exit status 1 if an input ends in a traceback, in a crash, in a message of several lines, or
+    not within 5 s.
+    """
+    from limpet.studies.fuzz.report import run
+
+    with progress_bar() as progress:
+        result = run(progress, out, inputs=inputs, seed=seed, minutes=minutes)
+    print_result(result, "fuzz", as_json, result.save(out))
+    if not result.ok:
+        stop(f"fuzz: inputs failed; they are in {out / 'failures'}", FAILED)
 
 
 @app.command(
@@ -408,13 +435,7 @@ def _study(
     with progress_bar() as progress:
         result = study.run(progress, settings, folder)
     written = result.save(folder) if folder is not None else []
-    if as_json:
-        print(json.dumps({"name": name, **result.as_dict()}, indent=2, allow_nan=False))
-    else:
-        for table in result.tables:
-            table.print(console())
-        for path in written:
-            print(path)
+    print_result(result, name, as_json, written)
     if not result.ok:
         stop(f"{kind} '{name}': a claim does not hold", FAILED)
 

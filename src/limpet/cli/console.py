@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from limpet.record.summary import Summary
-    from limpet.record.table import Progress
+    from limpet.record.table import Progress, Result
 
 WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
 
@@ -78,24 +78,6 @@ def scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
     return scene, {}
 
 
-def parse_settings(texts: list[str]) -> dict[str, object]:
-    """Parse ``key=value`` pairs; a value in brackets is a list, as in TOML."""
-    import tomllib
-
-    settings: dict[str, object] = {}
-    for text in texts:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not (key and equals and value):
-            raise LimpetError(f"--set {text}: expected KEY=VALUE, such as --set friction=0.5")
-        settings[key] = value
-        if value.startswith("["):
-            try:
-                settings[key] = tomllib.loads(f"value = {value}")["value"]
-            except (ValueError, RecursionError):  # no TOML, too many digits or brackets
-                raise LimpetError(f"--set {text}: expected a list such as [1, 2, 3]") from None
-    return settings
-
-
 def print_list(summaries: dict[str, str], as_json: bool) -> None:
     if as_json:
         print(json.dumps(summaries, indent=2))
@@ -103,6 +85,17 @@ def print_list(summaries: dict[str, str], as_json: bool) -> None:
     width = max(map(len, summaries))
     for name, summary in summaries.items():
         print(f"{name:{width}}  {summary}")
+
+
+def print_result(result: Result, name: str, as_json: bool, written: list[Path]) -> None:
+    """The tables of a study and the files that it wrote."""
+    if as_json:
+        print(json.dumps({"name": name, **result.as_dict()}, indent=2, allow_nan=False))
+        return
+    for table in result.tables:
+        table.print(console())
+    for path in written:
+        print(path)
 
 
 def print_summary(summary: Summary, folder: Path) -> None:

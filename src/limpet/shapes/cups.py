@@ -40,6 +40,10 @@ class CoarseLipWarning(UserWarning):
     """The lip has so few corners that it may not seal."""
 
 
+MOST_SECTORS, MOST_SEGMENTS = 400, 200
+MOST_CELLS = 120 * 80  # sectors times segments, as many as a number of nodes may ask for
+
+
 @dataclass(frozen=True)
 class CupProfile:
     """Half section of a cup in metres; the lower edge of the lip is at z = 0."""
@@ -180,6 +184,12 @@ def mesh_size(
         raise LimpetError(
             f"{label} sectors = {sectors}, segments = {segments}: expected 6 sectors and {least} "
             f"segments or more, for {' and '.join(LINEAR)} an even number of sectors"
+        )
+    few = sectors <= MOST_SECTORS and segments <= MOST_SEGMENTS
+    if not few or sectors * segments > MOST_CELLS:
+        raise LimpetError(
+            f"{label} sectors = {sectors}, segments = {segments}: expected up to {MOST_SECTORS} "
+            f"sectors, {MOST_SEGMENTS} segments and {MOST_CELLS} cells, sectors times segments"
         )
     return sectors, segments
 
