@@ -57,9 +57,10 @@ def make_input(seed: int, index: int) -> Input:
     if draw < 0.25:
         kind, content = "scene", seeds.pick(rng, seeds.SCENES).encode()
     elif draw < 0.40:
-        kind, content = "set", seeds.setting(rng).encode()
-        if rng.random() < 0.5:  # as it is: wrong by its value only
-            return Input(kind, content)
+        scene, text = seeds.setting(rng).split(" ", 1)
+        # half of them as they are, wrong by their value only
+        changed = text.encode() if rng.random() < 0.5 else mutated(text.encode(), rng)
+        return Input("set", f"{scene} ".encode() + changed)
     elif draw < 0.60:
         kind, content = "message", seeds.pick(rng, seeds.MESSAGES).encode()
     else:
@@ -92,7 +93,8 @@ def _take(given: Input, folder: Path) -> str | None:
             return _obeyed(read_command(text))
         if given.kind == "set":
             text = os.fsdecode(given.content.replace(b"\0", b""))  # arguments have no zero bytes
-            load("ground", {**SMALL, **parse_settings([text])})
+            scene, _, setting = text.partition(" ")
+            load(scene, parse_settings([setting]))
             return None
         path = folder / given.file_name
         path.write_bytes(given.content)

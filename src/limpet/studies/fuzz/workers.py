@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from limpet.studies.fuzz.targets import Input, Outcome, judge, make_input
 
+METHOD: Literal["spawn", "fork"] = "spawn"  # of starting a process
 LIMIT = 5.0  # [s] for one input
 WARM_UP = 300.0  # [s] for the first one of each kind, which may compile kernels
 MEMORY = 16 * 1024**3  # [byte] of addresses
@@ -48,7 +49,7 @@ class _Worker:
         self._start()
 
     def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context(METHOD)
         self._pipe, other = context.Pipe()
         self._process = context.Process(target=_work, args=(other, self._seed), daemon=True)
         self._process.start()
@@ -141,6 +142,8 @@ def _warm_up(folder: Path) -> None:
 
     for scene in seeds.SCENES:
         judge(Input("scene", scene.encode()), folder)
+    for name in seeds.QUICK:
+        judge(Input("set", f"{name} h=5 ms".encode()), folder)
     for kind, content in seeds.meshes().items():
         judge(Input(kind, content), folder)
     for message in seeds.MESSAGES:
