@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from limpet.studies.fuzz.targets import Input, Outcome, judge, make_input
 
-METHOD: Literal["spawn", "fork"] = "spawn"  # of starting a process
+METHOD = "spawn"  # of starting a process
 LIMIT = 5.0  # [s] for one input
 WARM_UP = 300.0  # [s] for the first one of each kind, which may compile kernels
 MEMORY = 16 * 1024**3  # [byte] of addresses
@@ -49,7 +49,7 @@ class _Worker:
         self._start()
 
     def _start(self) -> None:
-        context = multiprocessing.get_context(METHOD)
+        context: Any = multiprocessing.get_context(METHOD)
         self._pipe, other = context.Pipe()
         self._process = context.Process(target=_work, args=(other, self._seed), daemon=True)
         self._process.start()
