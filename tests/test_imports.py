@@ -15,7 +15,7 @@ ROOT = Path(limpet.__file__).parent
 # whose files may use one another.
 BASE = ("errors", "units", "report", "clock")
 ORDER = (
-    ("geometry", "linalg"),
+    ("geometry", "linalg", "storage"),
     ("meshing",),
     ("shapes",),
     ("dynamics",),

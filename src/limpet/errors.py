@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from numbers import Real
+
+LONGEST_LINE = 2000  # characters of a message
+_LONG_WORD = re.compile(r"\S{300,}")
 
 
 class UndeterminedForceWarning(UserWarning):
@@ -12,7 +16,13 @@ class UndeterminedForceWarning(UserWarning):
 
 
 class LimpetError(Exception):
-    """Wrong input. The message says what was given, what was expected and how to fix it."""
+    """Wrong input. The message says what was given, what was expected and how to fix it.
+
+    It is one line, whatever was given.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(str(message)))
 
 
 class MeshError(LimpetError):
@@ -27,10 +37,21 @@ class OverlapError(DivergedError):
     """A step that ends with bodies deep in each other. The steps recorded before are kept."""
 
 
+class StorageError(LimpetError):
+    """A file that cannot be written: the disk is full or read-only. What was written is kept."""
+
+
+def one_line(text: str) -> str:
+    """`text` with control characters escaped and very long words cut."""
+    plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: 10 * LONGEST_LINE])
+    plain = _LONG_WORD.sub(lambda word: f"{word[0][:80]}...{word[0][-20:]}", plain)
+    return plain if len(plain) <= LONGEST_LINE else f"{plain[:LONGEST_LINE]}..."
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """The end of a message: ``; did you mean 'x'?``, or the list of known names."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)
     return f"; did you mean '{near[0]}'?" if near else f"; expected one of: {', '.join(names)}"
 
 

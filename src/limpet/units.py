@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, GetCoreSchemaHandler, ValidationError
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
 from limpet.errors import LimpetError, suggest
@@ -57,7 +57,9 @@ DIMENSIONS: dict[str, Dimension] = {
     "K": Dimension("a temperature", {"K": 1, "degC": 1}, ("K",), zero={"degC": 273.15}),
 }
 
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
+LARGEST = 1e30  # of any number that is given, in SI units
+LONGEST = 100  # characters of a quantity
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*", re.ASCII)
 _SPELLINGS = str.maketrans({"µ": "u", "μ": "u", "³": "^3", "²": "^2", "°": "deg"})
 
 
@@ -66,7 +68,7 @@ def quantity(value: object, si: str, field: str = "value") -> float:
     try:
         return _read(value, si)
     except ValueError as problem:
-        raise LimpetError(f"{field} = {value!r}: {problem}") from None
+        raise LimpetError(f"{field} = {_shown(value)}: {problem}") from None
 
 
 def show(value: float, si: str, digits: int = 4) -> str:
@@ -87,7 +89,7 @@ def _read(value: object, si: str) -> float:
     dimension = DIMENSIONS[si]
     expected = f"expected {dimension.name} ({', '.join(dimension.units)})"
     if isinstance(value, str):
-        match = _NUMBER.fullmatch(value)
+        match = _NUMBER.fullmatch(value) if len(value) <= LONGEST else None
         if match is None:
             raise ValueError(expected)
         number, unit = float(match[1]), match[2].translate(_SPELLINGS) or si
@@ -96,12 +98,32 @@ def _read(value: object, si: str) -> float:
         zero = (dimension.zero or {}).get(unit, 0.0)
         result = number * dimension.units[unit] + zero
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        result = float(value)
+        result = bounded(value)
     else:
         raise ValueError(expected)
-    if not math.isfinite(result):
-        raise ValueError(f"{expected} with a finite value")
+    if not abs(result) <= LARGEST:
+        raise ValueError(f"{expected} with a finite value up to {LARGEST:g}")
     return result
+
+
+def bounded(value: float) -> float:
+    """A number as a float; infinite if it is too large for one, as an int may be."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def check_numbers(values: object, key: str = "") -> None:
+    """Raise LimpetError where a number in tables and lists is beyond LARGEST."""
+    if isinstance(values, BaseModel | Mapping):
+        for name, value in values.items() if isinstance(values, Mapping) else values:
+            check_numbers(value, f"{key}.{name}" if key else str(name))
+    elif isinstance(values, list | tuple):
+        for value in values:
+            check_numbers(value, key)
+    elif isinstance(values, int | float) and not abs(bounded(values)) <= LARGEST:
+        raise LimpetError(f"{key} = {bounded(values):g}: expected a number up to {LARGEST:g}")
 
 
 @dataclass(frozen=True)
@@ -162,4 +184,12 @@ def _explain_one(problem: dict, given: Mapping[str, object], known: Iterable[str
     if not path:
         return expected
     value = given.get(path[0], problem["input"]) if len(path) == 1 else problem["input"]
-    return f"{key} = {value!r}: {expected}"
+    return f"{key} = {_shown(value)}: {expected}"
+
+
+def _shown(value: object) -> str:
+    """A value as it was given; of a number of thousands of digits Python makes no text."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return "a number or list that is too long"

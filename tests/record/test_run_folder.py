@@ -10,7 +10,8 @@ import pytest
 
 from limpet.errors import DivergedError, LimpetError, MeshError
 from limpet.record.run import record_run
-from limpet.record.run_folder import Recorder, check_folder, scene_toml
+from limpet.record.run_folder import Recorder, check_folder
+from limpet.record.scene_toml import scene_toml
 from limpet.scenes.registry import read_scene_file
 
 from .kit import read_history
@@ -86,8 +87,7 @@ def test_moments_of_the_section(kit, toy_scene, story, tmp_path):
     assert (moved["hold"], moved["peak"]) == (3, 7)  # copies, though the array is at 10 by now
 
 
-def test_the_history_is_on_disk_before_the_run_ends(kit, toy_scene, story, tmp_path, monkeypatch):
-    monkeypatch.setattr("limpet.record.run_folder.FLUSH_INTERVAL", -1.0)
+def test_the_history_is_on_disk_before_the_run_ends(kit, toy_scene, story, tmp_path):
     recorder = Recorder(tmp_path / "run", toy_scene, kit.simulation(story))
     recorder.add(story[0])
     assert len(read_history(tmp_path / "run" / "history.csv")) == 1

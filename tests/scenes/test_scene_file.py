@@ -11,7 +11,7 @@ import pytest
 from limpet.errors import LimpetError
 from limpet.meshing.export import save_mesh
 from limpet.record.run import record_run
-from limpet.record.run_folder import scene_toml
+from limpet.record.scene_toml import scene_toml
 from limpet.scenes.registry import load, read_scene_file
 from limpet.shapes.boxes import box
 from limpet.shapes.cups import cup

@@ -1,10 +1,13 @@
-"""Who is refused, and what a bad message or a crash does."""
+"""Who is refused, and what a bad message, a hung page or a crash does."""
 
+import contextlib
 import json
 import os
+import queue
 import signal
 import socket
 import time
+from types import SimpleNamespace
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -12,7 +15,15 @@ from websockets.sync.client import connect
 
 from limpet.errors import LimpetError
 from limpet.viewer.commands import MalformedError, read_command
-from limpet.viewer.server import BUSY, MALFORMED, MAX_MESSAGE, REFUSED, Server
+from limpet.viewer.server import (
+    BUSY,
+    MALFORMED,
+    MAX_MESSAGE,
+    MAX_PENDING,
+    REFUSED,
+    Engine,
+    Server,
+)
 
 
 def http(server, path, **headers):
@@ -115,6 +126,12 @@ BAD = [
     '{"do": "parameters", "values": {"young": [1]}}',
     '{"do": "live", "name": "leak", "value": true}',
     "[" * 5000,
+    '{"do": "speed", "value": ' + "1" * 400 + "}",
+    '{"do": "speed", "value": ' + "1" * 5000 + "}",
+    '{"do": "pull", "body": "cup", "vertex": 0, "force": [0, 0, -1' + "0" * 400 + "]}",
+    '{"do": "step", "count": ' + "9" * 400 + "}",
+    '{"do": "parameters", "values": {"young": 1e999}}',
+    '{"do": "parameters", "values": {"sectors": ' + "1" * 400 + "}}",
 ]
 
 
@@ -174,3 +191,94 @@ def test_a_crash_is_a_line_and_reset_starts_again(server):
 def test_a_wrong_scene_is_one_line():
     with pytest.raises(LimpetError, match="unknown scene"):
         Server("grond")
+
+
+def half_open(server, count):
+    """Connections that send the beginning of a request and no more."""
+    lines = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(count)]
+    for k, line in enumerate(lines):
+        line.sendall((b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: 127")[k % 3])
+    return lines
+
+
+def test_half_open_requests_are_closed(server, monkeypatch):
+    monkeypatch.setattr("limpet.viewer.protocols.REQUEST_TIME", 1.5)
+    lines = half_open(server, 60)
+    begin = time.monotonic()
+    for line in lines:
+        with contextlib.suppress(ConnectionResetError):
+            assert line.recv(1) == b""  # closed
+        line.close()
+    assert time.monotonic() - begin < 4.0
+    host = f"127.0.0.1:{server.port}"
+    assert http(server, f"/?token={server.token}", Host=host)[0] == 200
+
+
+def test_a_request_in_time_and_an_open_socket_are_not_closed(server, monkeypatch):
+    monkeypatch.setattr("limpet.viewer.protocols.REQUEST_TIME", 1.0)
+    with page_socket(server) as page:
+        hear(page, "frame")
+        time.sleep(2.5)
+        page.send('{"do": "ack"}')
+        page.send('{"do": "step"}')
+        hear(page, "frame")
+
+
+def hung_page(server):
+    """A page that has opened its socket and then neither reads nor answers."""
+    line = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+    host = f"127.0.0.1:{server.port}"
+    line.sendall(
+        f"GET /socket?token={server.token} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+    )
+    assert line.recv(12) == b"HTTP/1.1 101"
+    return line
+
+
+def test_a_hung_page_is_replaced_within_five_seconds(server):
+    line = hung_page(server)
+    begin = time.monotonic()
+    with page_socket(server) as page:
+        hear(page, "frame")
+        assert time.monotonic() - begin < 5.0
+    line.close()
+
+
+def memory():
+    """[byte] of this process, which has the server."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="there is no /proc")
+def test_bad_messages_take_no_memory(server):
+    def refuse(count):
+        for k in range(count):
+            with pytest.raises(MalformedError):
+                read_command(BAD[k % len(BAD)])
+
+    def wrong_wishes(page, count):
+        for _ in range(count):
+            page.send('{"do": "pull", "body": "block", "vertex": 0, "force": [1, 0, 0]}')
+            hear(page, "problem")
+
+    with page_socket(server) as page:
+        hear(page, "frame")
+        refuse(2000)
+        wrong_wishes(page, 200)
+        before = memory()
+        refuse(20_000)
+        wrong_wishes(page, 2000)
+        assert memory() - before < 4e6
+
+
+def test_a_page_that_sends_more_than_can_be_done_is_closed():
+    engine = Engine.__new__(Engine)  # without a worker: nothing takes the commands
+    engine.process = SimpleNamespace(is_alive=lambda: True)
+    engine._commands = queue.Queue(MAX_PENDING)
+    for _ in range(MAX_PENDING):
+        engine.command({"do": "ack"})
+    with pytest.raises(MalformedError, match="too many"):
+        engine.command({"do": "ack"})

@@ -13,17 +13,21 @@ import typer
 
 from limpet.cli.console import (
     FAILED,
-    INTERRUPTED,
     WRONG_INPUT,
     console,
-    parse_settings,
+    exit_status,
+    finished_run,
+    interrupt_on_signals,
     print_list,
+    print_result,
     print_summary,
     progress_bar,
+    recorded_scene,
     scene_and_parameters,
     stop,
 )
-from limpet.errors import LimpetError
+from limpet.errors import LimpetError, StorageError
+from limpet.scenes.settings import parse_settings
 
 if TYPE_CHECKING:
     from limpet.record.summary import Summary
@@ -59,15 +63,22 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON
 def main() -> None:
     """Entry point of the program `limpet`."""
     warnings.showwarning = _warn  # type: ignore[assignment]
+    interrupt_on_signals()
     try:
         app()
+    except StorageError as problem:
+        stop(str(problem), FAILED)
     except LimpetError as problem:
         stop(str(problem), WRONG_INPUT)
-    except KeyboardInterrupt:
-        stop("interrupted", INTERRUPTED)
+    except KeyboardInterrupt as signal:
+        stop("interrupted", exit_status(signal))
     except BrokenPipeError:  # the reader closed the pipe, as `| head` does
         sys.stderr.close()
         raise SystemExit(FAILED) from None
+    except OSError as problem:  # a file that cannot be read or written
+        if problem.filename is None:
+            raise
+        stop(f"'{problem.filename}': {problem.strerror}", FAILED)
 
 
 def _warn(message: Warning | str, *_: object) -> None:
@@ -110,10 +121,17 @@ def list_scenes(
         "limpet run ground --out runs/first",
         'limpet run lift --set block_mass="2 kg" --h "5 ms" --json',
         "limpet run mycup.toml --no-plots",
+        "limpet run --resume runs/first",
     )
 )
 def run(
-    scene: SceneArgument,
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE|FILE.toml|RUN",
+            help="Scene name (see limpet scenes) or file; with --resume also a run folder.",
+        ),
+    ],
     settings: Setting = None,
     h: Annotated[
         str | None, typer.Option("--h", metavar="S", help='Time step, e.g. "5 ms".')
@@ -124,27 +142,43 @@ def run(
         typer.Option(metavar="DIR", help="Run folder; default: runs/SCENE or runs/FILE."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier run.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Continue a run that was interrupted or killed, with the same bits."
+        ),
+    ] = False,
     as_json: Json = False,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Write plots/*.png.")] = True,
     frames: Annotated[
         bool, typer.Option("--frames/--no-frames", help="Write frames.vtkhdf for ParaView.")
     ] = True,
 ) -> None:
-    """Run a scene and record it in a folder: history, summary, frames and plots."""
+    """Run a scene and record it in a folder: history, summary, frames and plots.
+
+    Ctrl-C, SIGTERM and SIGHUP end the run after its step and keep all that was recorded; --resume
+    continues it, also after kill -9. Without an earlier run, --resume begins one.
+    """
     from limpet.record.run_folder import check_folder
     from limpet.scenes.registry import load
 
+    if resume and force:
+        raise LimpetError("--resume --force: expected one of them; --force begins anew")
+    if resume and Path(scene).is_dir():
+        scene, out = recorded_scene(Path(scene), out)
     name, parameters = scene_and_parameters(scene)
     parameters |= parse_settings(settings or [])
     parameters |= {k: v for k, v in (("h", h), ("duration", duration)) if v is not None}
     default = Path(scene).stem if scene.endswith(".toml") else name
     folder = out if out is not None else Path("runs") / default
     try:
-        loaded = load(name, parameters)
-        check_folder(folder, force=force)
-        summary = _run(loaded, folder, force, plots, frames)
-    except KeyboardInterrupt:
-        stop("interrupted before the first step; nothing was recorded", INTERRUPTED)
+        check_folder(folder, force=force or resume)
+        if resume and (done := finished_run(folder)) is not None:
+            summary = done
+        else:
+            summary = _run(load(name, parameters), folder, force, plots, frames, resume)
+    except KeyboardInterrupt as signal:
+        stop("interrupted before the first step; nothing was recorded", exit_status(signal))
     if as_json:
         print(summary.to_json())
     else:
@@ -153,8 +187,21 @@ def run(
         at = f"at step {summary.ended_step} (t = {summary.duration:g} s)"
         kept = f"the recorded steps are in {folder}"
         if summary.ended == "interrupted":
-            stop(f"interrupted {at}; {kept}", INTERRUPTED)
+            more = f"continue with limpet run --resume {folder}"
+            stop(f"interrupted {at}; {kept}; {more}", exit_status(summary.why))
         stop(f"the run {summary.ended} {at}: {summary.why}; {kept}", FAILED)
+
+
+@app.command(epilog=_examples("limpet summary runs/ground", "limpet summary runs/ground --json"))
+def summary(run: RunFolder, as_json: Json = False) -> None:
+    """Print the summary of a run, also of one that is running or was killed."""
+    from limpet.record.saved_state import summary_of
+
+    found = summary_of(run)
+    if as_json:
+        print(found.to_json())
+    else:
+        print_summary(found, run)
 
 
 @app.command(epilog=_examples("limpet bench", "limpet bench table1 --json"))
@@ -166,6 +213,32 @@ def bench(
     from limpet.studies.registry import BENCHMARKS
 
     _study("bench", BENCHMARKS, name, as_json, None)
+
+
+@app.command(epilog=_examples("limpet fuzz", "limpet fuzz --seed 7 --minutes 60 --out runs/fuzz"))
+def fuzz(
+    inputs: Annotated[int, typer.Option(min=1, metavar="N", help="Number of inputs.")] = 5000,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, other inputs.")] = 0,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.0, help="As many inputs as there is time for.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where failing inputs are kept.")] = Path(
+        "runs/fuzz"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Read mutated scene files, meshes, settings and messages: each ends in one line, or works.
+
+    Exit status 1 if an input ends in a traceback, in a crash, in a message of several lines, or
+    not within 5 s.
+    """
+    from limpet.studies.fuzz.report import run
+
+    with progress_bar() as progress:
+        result = run(progress, out, inputs=inputs, seed=seed, minutes=minutes)
+    print_result(result, "fuzz", as_json, result.save(out))
+    if not result.ok:
+        stop(f"fuzz: inputs failed; they are in {out / 'failures'}", FAILED)
 
 
 @app.command(
@@ -365,7 +438,9 @@ def mesh(
         print(path)
 
 
-def _run(scene: Scene, folder: Path, force: bool, plots: bool, frames: bool) -> Summary:
+def _run(
+    scene: Scene, folder: Path, force: bool, plots: bool, frames: bool, resume: bool
+) -> Summary:
     from limpet.record.run import record_run
 
     simulation = scene.simulation()
@@ -377,6 +452,7 @@ def _run(scene: Scene, folder: Path, force: bool, plots: bool, frames: bool) -> 
             force=force,
             plots=plots,
             frames=frames,
+            resume=resume,
             on_step=lambda report: progress(
                 report.time, scene.duration, f"{scene.name}, step {report.step}"
             ),
@@ -396,13 +472,7 @@ def _study(
     with progress_bar() as progress:
         result = study.run(progress, settings, folder)
     written = result.save(folder) if folder is not None else []
-    if as_json:
-        print(json.dumps({"name": name, **result.as_dict()}, indent=2, allow_nan=False))
-    else:
-        for table in result.tables:
-            table.print(console())
-        for path in written:
-            print(path)
+    print_result(result, name, as_json, written)
     if not result.ok:
         stop(f"{kind} '{name}': a claim does not hold", FAILED)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from limpet.errors import LimpetError
@@ -15,9 +17,51 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from limpet.record.summary import Summary
-    from limpet.record.table import Progress
+    from limpet.record.table import Progress, Result
 
 WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130  # exit status
+
+
+class Signalled(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does."""
+
+
+def interrupt_on_signals() -> None:
+    """Let batch queues and closed terminals end a command as Ctrl-C does, unless ignored."""
+
+    def interrupt(number: int, _: FrameType | None) -> None:
+        raise Signalled(f"by {signal.Signals(number).name}")
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, interrupt)
+
+
+def exit_status(why: KeyboardInterrupt | str | None) -> int:
+    """128 + the number of the signal, as shells have it; 130 for Ctrl-C."""
+    name = str(why or "").rpartition("by ")[2]
+    return 128 + signal.Signals[name] if name in signal.Signals.__members__ else INTERRUPTED
+
+
+def recorded_scene(folder: Path, out: Path | None) -> tuple[str, Path]:
+    """The scene file of a run folder that is resumed, and that folder."""
+    if out is not None and out.resolve() != folder.resolve():
+        raise LimpetError(f"--out {out}: a run is resumed in its own folder, '{folder}'")
+    if not (folder / "scene.toml").is_file():
+        raise LimpetError(f"run '{folder}': has no scene.toml, so there is no run to resume")
+    return str(folder / "scene.toml"), folder
+
+
+def finished_run(folder: Path) -> Summary | None:
+    """The summary of a run that has finished, so that nothing is left to resume."""
+    from limpet.record.journal import FILE
+    from limpet.record.saved_state import summary_of
+
+    if not (folder / "summary.json").is_file() or (folder / FILE).exists():
+        return None
+    summary = summary_of(folder)
+    return summary if summary.ended == "finished" else None
 
 
 def scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
@@ -34,24 +78,6 @@ def scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
     return scene, {}
 
 
-def parse_settings(texts: list[str]) -> dict[str, object]:
-    """Parse ``key=value`` pairs; a value in brackets is a list, as in TOML."""
-    import tomllib
-
-    settings: dict[str, object] = {}
-    for text in texts:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not (key and equals and value):
-            raise LimpetError(f"--set {text}: expected KEY=VALUE, such as --set friction=0.5")
-        settings[key] = value
-        if value.startswith("["):
-            try:
-                settings[key] = tomllib.loads(f"value = {value}")["value"]
-            except tomllib.TOMLDecodeError:
-                raise LimpetError(f"--set {text}: expected a list such as [1, 2, 3]") from None
-    return settings
-
-
 def print_list(summaries: dict[str, str], as_json: bool) -> None:
     if as_json:
         print(json.dumps(summaries, indent=2))
@@ -59,6 +85,17 @@ def print_list(summaries: dict[str, str], as_json: bool) -> None:
     width = max(map(len, summaries))
     for name, summary in summaries.items():
         print(f"{name:{width}}  {summary}")
+
+
+def print_result(result: Result, name: str, as_json: bool, written: list[Path]) -> None:
+    """The tables of a study and the files that it wrote."""
+    if as_json:
+        print(json.dumps({"name": name, **result.as_dict()}, indent=2, allow_nan=False))
+        return
+    for table in result.tables:
+        table.print(console())
+    for path in written:
+        print(path)
 
 
 def print_summary(summary: Summary, folder: Path) -> None:
@@ -86,6 +123,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
         for name, s in summary.probes.items()
     }
     lines = {
+        **({} if summary.ended == "finished" else {"ended": _ended(summary)}),
         **suction,
         **probes,
         **_particle_lines(summary),
@@ -105,6 +143,11 @@ def _linearised_line(summary: Summary) -> dict[str, str]:
     if summary.max_relinearisation_residual == 0.0:
         return {}
     return {"relinearised": f"to {1e6 * summary.max_relinearisation_residual:.2g} µm or less"}
+
+
+def _ended(summary: Summary) -> str:
+    """How a run that is not finished ended, or that it has not."""
+    return f"{summary.ended} at step {summary.ended_step}"
 
 
 def _push(summary: Summary) -> str:

@@ -1,4 +1,4 @@
-"""Shapes from mesh files (STL, OBJ, PLY, OFF, ... by meshio; STEP by Netgen).
+"""Shapes from mesh files (STL, OBJ, PLY, OFF; others by meshio; STEP by Netgen).
 
 A mesh file does not contain its unit, so the caller gives it. A STEP file does.
 
@@ -10,12 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
-from importlib import import_module
-from io import StringIO
 from pathlib import Path
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -27,16 +23,22 @@ from limpet.geometry.shape import Array, RigidShape, SoftShape
 from limpet.geometry.surface import volume, winding
 from limpet.meshing.cad import STEP, surface_of_step
 from limpet.meshing.check import check_surface
+from limpet.meshing.formats import obj, off, other, ply, stl
+from limpet.meshing.formats.surface_data import FormatError, SurfaceData
 from limpet.meshing.tetrahedra import fill, require_package, solid, tetrahedralise
 
 UNITS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": 0.0254}
+FARTHEST = 1e9  # largest coordinate in a file
+CROWD = 64  # vertices within the distance that is merged, on average
 WELD = 1e-6  # of the extent: vertices within this distance are merged
 MIN_EXTENT = 5e-4  # [m] a smaller body is most likely in metres
 SURFACE = 0.8  # approximate fraction of the nodes on the surface; above it the surface is coarsened
 ENDS = 0.02  # of the height: regions bottom and top are this high
 
+READERS = {".stl": stl.read, ".obj": obj.read, ".ply": ply.read, ".off": off.read}
 MOST_BYTES = 100_000_000  # of a file
 MOST_TRIANGLES = 500_000  # of a surface
+MOST_PARTS = 200  # of a surface
 
 PathLike = str | os.PathLike[str]
 
@@ -108,7 +110,11 @@ def _in_metres(file: Path, unit: str | None) -> tuple[Array, Array]:
 
 def read_surface(file: Path, unit: str | None) -> tuple[Array, Array]:
     """Points (n, 3) [m] and triangles (m, 3) of a file, not merged."""
-    if not file.is_file():
+    try:
+        known = file.is_file()
+    except (OSError, ValueError):  # a name that is too long, or with a zero byte
+        known = False
+    if not known:
         raise LimpetError(f"mesh file '{file}': there is no such file")
     size = file.stat().st_size
     if size > MOST_BYTES:
@@ -136,7 +142,7 @@ def _check_stl(file: Path) -> None:
     """Check the size of a binary STL file against the number of triangles in its header."""
     with file.open("rb") as opened:
         head = opened.read(84)
-    if head.lstrip()[:5] == b"solid" and b"\0" not in head:
+    if stl.is_text(head):
         return
     count = int.from_bytes(head[80:84], "little")
     size = file.stat().st_size
@@ -158,46 +164,59 @@ def _check_count(file: Path, count: int) -> None:
 
 def _read(file: Path) -> tuple[Array, Array]:
     """Points (n, 3) and triangles (m, 3) of a file, in its own unit."""
-    require_package("meshio", "meshio", "reading a mesh file")
-    if file.suffix.lower() == ".stl":
+    kind = file.suffix.lower()
+    if kind == ".stl":
         _check_stl(file)
-    said = StringIO()
     try:
-        # meshio prints, warns and may even exit
-        with redirect_stdout(said), redirect_stderr(said), catch_warnings():
-            simplefilter("ignore")
-            mesh = import_module("meshio").read(file)
-    except (Exception, SystemExit) as problem:
-        lines = [line.strip() for line in (said.getvalue() or str(problem)).splitlines()]
-        reason = next((line for line in lines if line), type(problem).__name__)
-        raise LimpetError(
-            f"mesh file '{file}': cannot be read ({reason}); expected STL, OBJ, PLY, OFF or "
+        if kind in READERS:
+            found = READERS[kind](file.read_bytes())
+        else:
+            require_package("meshio", "meshio", "reading a mesh file")
+            found = other.read(file)
+    except FormatError as problem:
+        raise MeshError(
+            f"mesh file '{file}': cannot be read ({problem}); expected STL, OBJ, PLY, OFF or "
             "another format of meshio, or STEP"
         ) from None
-    triangles = [np.empty((0, 3), np.int64)]
-    for block in mesh.cells:
-        if block.type == "triangle":
-            triangles.append(block.data)
-        elif block.type == "quad":
-            triangles += [block.data[:, [0, 1, 2]], block.data[:, [0, 2, 3]]]
-    found = np.concatenate(triangles)
-    if len(found) == 0:
-        kinds = ", ".join(sorted({block.type for block in mesh.cells})) or "nothing"
+    except OSError as problem:
+        raise LimpetError(f"mesh file '{file}': cannot be read ({problem.strerror})") from None
+    _check_numbers(file, found)
+    return found.points, found.triangles
+
+
+def _check_numbers(file: Path, found: SurfaceData) -> None:
+    """Whether there are triangles, not too many, of points that exist and can be computed with."""
+    x, t = found.points, found.triangles
+    if len(t) == 0:
+        raise MeshError(f"mesh file '{file}': expected triangles, it has none; export its surface")
+    _check_count(file, len(t))
+    if x.ndim != 2 or x.shape[1] != 3 or not np.all(np.abs(x) <= FARTHEST):  # a NaN neither
         raise MeshError(
-            f"mesh file '{file}': expected triangles or quads, it has {kinds}; export its surface"
+            f"mesh file '{file}': expected points of three finite coordinates up to {FARTHEST:g}"
         )
-    _check_count(file, len(found))
-    points = np.asarray(mesh.points, dtype=float)
-    if points.ndim != 2 or points.shape[1] != 3 or not np.all(np.isfinite(points)):
-        raise MeshError(f"mesh file '{file}': expected points of three finite coordinates")
-    return points, found
+    low, high = int(t.min()), int(t.max())
+    if low < 0 or high >= len(x):
+        raise MeshError(
+            f"mesh file '{file}': a triangle has the vertex {low if low < 0 else high}: expected 0 "
+            f"to {len(x) - 1}, as it has {len(x)} vertices; export it again"
+        )
 
 
 def weld(points: Array, triangles: Array, near: float = WELD) -> tuple[Array, Array]:
     """Merge vertices within `near` times the extent; remove the triangles that collapse."""
     distance = near * float(np.ptp(points, axis=0).max())
-    pairs = cKDTree(points).query_pairs(distance, output_type="ndarray")
     n = len(points)
+    # Points at one place are linked one by one: a million of them have 10^12 pairs.
+    _, first, which = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    single = np.sort(first)
+    tree = cKDTree(points[single])
+    if tree.count_neighbors(tree, distance) > CROWD * len(single):
+        raise MeshError(
+            f"more than {CROWD} vertices are within {distance:.3g} of each other on average, "
+            f"{near:g} of the extent: expected a surface; export it again"
+        )
+    pairs = single[tree.query_pairs(distance, output_type="ndarray")]
+    pairs = np.concatenate([pairs, np.stack([first[which.ravel()], np.arange(n)], axis=1)])
     links = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     group = connected_components(links, directed=False)[1]
     t = group[triangles]
@@ -252,7 +271,12 @@ def _oriented_parts(t: Array) -> Iterator[tuple[Array, Array]]:
     links = coo_array((sense, (rows, columns)), shape=(n, n)).tocsr()
     links = links.maximum(links.T)
     label = connected_components(links, directed=False)[1]
-    for k in range(label.max() + 1):
+    if (count := int(label.max()) + 1) > MOST_PARTS:  # each is compared with each
+        raise MeshError(
+            f"surface has {count} separate parts: expected {MOST_PARTS} or fewer; unite them, or "
+            "remove those without contact"
+        )
+    for k in range(count):
         part = np.flatnonzero(label == k)
         reached, before = breadth_first_order(links, part[0], directed=False)
         flip = np.zeros(n, dtype=bool)

@@ -1,10 +1,13 @@
-"""frames.npz of a run folder: about 200 frames for the replay and for animations."""
+"""frames.npz of a run folder: about 200 frames for the replay and for animations.
+
+While the run goes on, and after a run that was killed, the frames are in the journal.
+"""
 
 from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +25,9 @@ from limpet.record.frame import (
     capture_frame,
     frame_header,
 )
+from limpet.record.journal import Journal, Record, read_journal
 from limpet.report import StepReport
+from limpet.storage.files import npz_bytes, write_whole
 
 if TYPE_CHECKING:
     from limpet.engine.simulation import Simulation
@@ -49,17 +54,35 @@ class Recording:
 class FrameRecorder:
     """Keeps frames of a simulation at a fixed interval, with all colours."""
 
-    def __init__(self, simulation: Simulation, title: str, summary: str, steps: int) -> None:
-        self._simulation, self._title, self._summary = simulation, title, summary
+    def __init__(
+        self, simulation: Simulation, title: str, summary: str, steps: int,
+        journal: Journal | None = None, kept: Recording | None = None,
+    ) -> None:  # fmt: skip
+        """Begin before the first step, or continue after the frames `kept` in the journal."""
+        self._simulation, self._journal = simulation, journal
         self._interval = max(1, -(-steps // FRAMES))
-        self._header = frame_header(simulation)
-        self.frames = [capture_frame(simulation, self._header, None, COLOURS)]
+        self.frames: list[Frame] = []
+        if kept is not None:
+            self._header, self.frames = kept.frame_header, list(kept.frames)
+            self._title, self._summary = kept.title, kept.summary
+            return
+        self._title, self._summary, self._header = title, summary, frame_header(simulation)
+        if journal is not None:
+            head = {"title": title, "summary": summary, "header": self._header}
+            journal.append("film", 0, head)
+        self._keep(None)
 
     def add(self, report: StepReport, *, last: bool = False) -> None:
         """Keep this step if a frame is due, or if it is the last."""
         due = report.step % self._interval == 0
         if (due or last) and self.frames[-1].step != report.step:
-            self.frames.append(capture_frame(self._simulation, self._header, report, COLOURS))
+            self._keep(report)
+
+    def _keep(self, report: StepReport | None) -> None:
+        frame = capture_frame(self._simulation, self._header, report, COLOURS)
+        if self._journal is not None:
+            self._journal.append("film", frame.step, frame)
+        self.frames.append(frame)
 
     def save(self, folder: Path) -> None:
         save(Recording(self._title, self._summary, self._header, self.frames), folder / FILE)
@@ -106,13 +129,16 @@ def save(recording: Recording, path: Path) -> None:
         patch_triangles=np.concatenate([m.patch.triangles for m in frames]),
         **{f"field_{name}": np.stack([m.fields[name] for m in frames]) for name in COLOURS},
     )  # fmt: skip
-    np.savez_compressed(path, **arrays)
+    write_whole(path, npz_bytes(arrays, compressed=True))
 
 
 def read(folder: Path) -> Recording:
     """Read the frames of a run folder."""
     path = folder / FILE if folder.is_dir() else folder
     if not path.is_file():
+        recording = from_journal(read_journal(folder)) if folder.is_dir() else None
+        if recording is not None:
+            return recording
         raise LimpetError(
             f"run '{folder}': has no {FILE}; record it with limpet run SCENE --out {folder} --force"
         )
@@ -123,6 +149,12 @@ def read(folder: Path) -> Recording:
         raise LimpetError(
             f"recording '{path}': is damaged or of another version; run the scene again"
         ) from None
+
+
+def from_journal(records: Iterable[Record]) -> Recording | None:
+    """The film in a journal; None if it has no frame."""
+    head, *frames = [r.content for r in records if r.kind == "film"] or [None]
+    return Recording(head["title"], head["summary"], head["header"], frames) if frames else None
 
 
 def _unpack(a: dict[str, Array]) -> Recording:

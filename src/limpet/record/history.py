@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
@@ -132,6 +133,30 @@ def _particles(report: ParticleReport | None) -> dict[str, float | None]:
 def csv_line(row: Row) -> str:
     """One line of history.csv with all digits, so that the same numbers are read back."""
     return ",".join("" if x is None else repr(x) for x in row.values()) + "\n"
+
+
+def read_rows(path: Path, last: float = math.inf) -> tuple[list[Row], int]:
+    """The complete rows of a history.csv up to the step `last`, and where they end [byte]."""
+    header, *lines = path.read_bytes().splitlines(keepends=True) or [b""]
+    if not header.endswith(b"\n"):
+        return [], 0
+    names, rows, end = header.decode().strip().split(","), [], len(header)
+    for line in lines:
+        cells = line.decode(errors="replace").strip().split(",")
+        if not line.endswith(b"\n") or len(cells) != len(names):
+            break  # the process was killed while it wrote
+        row = {name: _number(cell) for name, cell in zip(names, cells)}
+        if (row["step"] or 0) > last:
+            break
+        rows.append(row)
+        end += len(line)
+    return rows, end
+
+
+def _number(text: str) -> float | int | None:
+    if not text:
+        return None
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def column(rows: list[Row], name: str) -> Array:

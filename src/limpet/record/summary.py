@@ -6,12 +6,13 @@ import json
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from statistics import fmean, median
-from typing import Literal
+from typing import Any, Literal
 
 from limpet.clock import PHASES
 from limpet.record.history import COLUMNS, Row, cup_columns, cups_of
 
-RunStatus = Literal["finished", "interrupted", "diverged", "failed"]
+# "running" as long as the run goes on, "killed" if its process ended without a word
+RunStatus = Literal["running", "finished", "interrupted", "diverged", "failed", "killed"]
 
 COMPILING = 20.0  # steps this many times slower than the median compiled kernels: not counted
 
@@ -81,6 +82,14 @@ class Summary:
     probes: dict[str, Span]  # by column
     cups: dict[str, CupSummary]  # by the names of their columns; those that ever trapped air
     particles: ParticleSummary | None  # None if there are no particle bodies
+
+    @staticmethod
+    def from_dict(told: dict[str, Any]) -> Summary:
+        """The summary in a summary.json."""
+        particles = told["particles"] and ParticleSummary(**told["particles"])
+        cups = {name: CupSummary(**cup) for name, cup in told["cups"].items()}
+        probes = {name: Span(**span) for name, span in told["probes"].items()}
+        return Summary(**{**told, "probes": probes, "cups": cups, "particles": particles})
 
     def to_json(self) -> str:
         """Strict JSON: a NaN would raise here rather than reach a file."""

@@ -5,33 +5,43 @@ contact surfaces (patches). The format is VTKHDF 2.3: a MultiBlockDataSet of tem
 arrays of a frame are appended to those of the frames before, and `Steps` has the offsets of each
 frame. A body keeps its triangles, and its points while it does not move; contacts, cavities and
 patches are written anew in every frame.
+
+HDF5 works in memory, and the file is replaced as a whole: HDF5 ends the process with a segmentation
+fault where a disk is full, and leaves a file that nobody can read where the process is killed.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import h5py
 import numpy as np
 
-from limpet.errors import LimpetError
 from limpet.report import SectionFrame
+from limpet.storage.files import write_whole
 
 Array = np.ndarray
 
 TOPOLOGIES = ("Vertices", "Lines", "Polygons", "Strips")  # in the order of the columns in Steps
 ROWS = 256  # of a chunk
+MEMORY = 1 << 20  # [byte] by which the file in memory grows
 
 
 class FrameWriter:
-    """Appends frames to a file, which is readable after every frame."""
+    """Appends frames; `write` makes the file, or replaces it."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            self._file = h5py.File(path, "w", track_order=True)
-        except OSError as problem:
-            raise LimpetError(f"frames '{path}': cannot be written ({problem})") from None
+        self._path, self._written = path, False
+        self._file = h5py.File(
+            uuid4().hex,
+            "w",
+            driver="core",
+            backing_store=False,
+            block_size=MEMORY,
+            track_order=True,
+        )
         root = _typed(self._file.create_group("VTKHDF", track_order=True), "MultiBlockDataSet")
         self._root, self._common = root, _Common(root)
         self._assembly = root.create_group("Assembly", track_order=True)
@@ -53,10 +63,22 @@ class FrameWriter:
             x, values, fans = frame.patches
             patches[0].append(x, fans, values)
         self._common.next(frame.time)
-        self._file.flush()
+        self._file.flush()  # places the chunks: the file does not depend on when it is written
+
+        self._written = False
+
+    def write(self) -> None:
+        """Put all frames so far on the disk. Raises OSError, and keeps the file that was there."""
+        write_whole(self._path, self._file.id.get_file_image())
+        self._written = True
 
     def close(self) -> None:
-        self._file.close()
+        """Write what is not on the disk, and free the memory."""
+        try:
+            if not self._written:
+                self.write()
+        finally:
+            self._file.close()
 
     def _begin(self, frame: SectionFrame) -> None:
         taken: list[str] = []

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from limpet.errors import LimpetError, suggest
-from limpet.units import Length, Quantity, Time, explain, show
+from limpet.units import Length, Quantity, Time, check_numbers, explain, show
 
 if TYPE_CHECKING:
     from limpet.engine.simulation import Simulation
     from limpet.model.world import World
+
+MOST_STEPS = 1e9  # of a run
 
 
 class SceneParameters(BaseModel):
@@ -56,6 +58,11 @@ class SceneParameters(BaseModel):
             raise ValueError(
                 f"duration = {show(self.duration, 's')}: expected at least one step, "
                 f"h = {show(self.h, 's')}"
+            )
+        if self.duration > MOST_STEPS * self.h:
+            raise ValueError(
+                f"h = {show(self.h, 's')}: expected at most {MOST_STEPS:g} steps in duration = "
+                f"{show(self.duration, 's')}"
             )
         return self
 
@@ -181,6 +188,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
         parameters = recipe.parameters.model_validate(changed)
     except ValidationError as error:
         raise explain(error, changed, known_names(recipe.parameters)) from None
+    check_numbers(parameters)
     return Scene(
         name=name, summary=recipe.summary, parameters=parameters, world=recipe.build(parameters),
         h=parameters.h, duration=parameters.duration, expect=recipe.expect,

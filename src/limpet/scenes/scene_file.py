@@ -13,7 +13,6 @@ unit = "mm"
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,10 +22,11 @@ from pydantic import BaseModel
 
 from limpet.errors import LimpetError, suggest
 from limpet.scenes.registry import model_of, nested_model, unit_of
-from limpet.units import DIMENSIONS
+from limpet.units import DIMENSIONS, LARGEST, bounded
 
 KEYS = ("include", "scene", "parameters", "cup")
 MAX_BYTES = 1_000_000
+MAX_INCLUDES = 20  # of one file by the next
 Table = dict[str, Any]
 
 
@@ -47,7 +47,11 @@ def read(path: Path) -> tuple[str, Table]:
 
 def _merged(path: Path, above: tuple[Path, ...]) -> Table:
     """The content of a file merged over that of its includes."""
+    if "\0" in str(path):
+        raise LimpetError(f"scene file '{path}': a file name has no zero bytes")
     here = path.resolve()
+    if len(above) > MAX_INCLUDES:
+        raise LimpetError(f"scene file '{path}': is included by {len(above)} files, one by one")
     if here in above:
         chain = " -> ".join(f"'{p.name}'" for p in (*above[above.index(here) :], here))
         raise LimpetError(f"scene file '{path}': circular include {chain}; remove one")
@@ -79,6 +83,8 @@ def _parsed(path: Path) -> Table:
         raise LimpetError(f"scene file '{path}': is not TOML (not a text file)") from None
     except tomllib.TOMLDecodeError as problem:
         raise LimpetError(f"scene file '{path}': is not TOML ({problem})") from None
+    except ValueError:  # of a number of thousands of digits
+        raise LimpetError(f"scene file '{path}': has a number with too many digits") from None
     except RecursionError:
         raise LimpetError(f"scene file '{path}': is nested too deeply") from None
     for key in content:
@@ -131,5 +137,5 @@ def _bare(value: object) -> float | None:
     if isinstance(value, list):
         return next((found for item in value if (found := _bare(item)) is not None), None)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return value if value != 0 and math.isfinite(value) else None
+        return value if value != 0 and abs(bounded(value)) <= LARGEST else None
     return None

@@ -11,6 +11,8 @@ from limpet.geometry.cells import mesh_of
 from limpet.geometry.shape import RigidShape, SoftShape, bind_to_nodes, boundary
 from limpet.meshing.grids import structured
 
+MOST_DIVISIONS = 300  # of a face along an edge
+
 
 def box(
     length: float, width: float, height: float, divisions: tuple[int, int, int] = (1, 1, 1)
@@ -21,8 +23,10 @@ def box(
     """
     for label, value in (("length", length), ("width", width), ("height", height)):
         require_positive(f"box {label}", value, " m")
-    if min(divisions) < 1:
-        raise LimpetError(f"box divisions = {divisions}: expected three whole numbers from 1 up")
+    if min(divisions) < 1 or max(divisions) > MOST_DIVISIONS:
+        raise LimpetError(
+            f"box divisions = {divisions}: expected three whole numbers from 1 to {MOST_DIVISIONS}"
+        )
     ids: dict[tuple[int, ...], int] = {}
     triangles: list[tuple[int, int, int]] = []
     for axis in range(3):
@@ -51,6 +55,8 @@ def tiled_box(length: float, width: float, height: float, tiles: int) -> RigidSh
     sizes = {"length": length, "width": width, "height": height, "tiles": tiles}
     for label, value in sizes.items():
         require_positive(f"box {label}", value)
+    if tiles > MOST_DIVISIONS:
+        raise LimpetError(f"box tiles = {tiles}: expected {MOST_DIVISIONS} or fewer")
     top = np.arange((tiles + 1) ** 2).reshape(tiles + 1, tiles + 1)  # vertex by position along x, y
     base = top.size + np.arange(4)
     triangles = [(base[0], base[3], base[2]), (base[0], base[2], base[1])]

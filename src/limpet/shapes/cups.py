@@ -40,6 +40,10 @@ class CoarseLipWarning(UserWarning):
     """The lip has so few corners that it may not seal."""
 
 
+MOST_SECTORS, MOST_SEGMENTS = 400, 200
+MOST_CELLS = 5000  # sectors times segments: some 33 000 nodes, made in about 4 s
+
+
 @dataclass(frozen=True)
 class CupProfile:
     """Half section of a cup in metres; the lower edge of the lip is at z = 0."""
@@ -181,6 +185,12 @@ def mesh_size(
             f"{label} sectors = {sectors}, segments = {segments}: expected 6 sectors and {least} "
             f"segments or more, for {' and '.join(LINEAR)} an even number of sectors"
         )
+    few = sectors <= MOST_SECTORS and segments <= MOST_SEGMENTS
+    if not few or sectors * segments > MOST_CELLS:
+        raise LimpetError(
+            f"{label} sectors = {sectors}, segments = {segments}: expected up to {MOST_SECTORS} "
+            f"sectors, {MOST_SEGMENTS} segments and {MOST_CELLS} cells, sectors times segments"
+        )
     return sectors, segments
 
 
@@ -189,6 +199,8 @@ def _budget(kind: str, nodes: int) -> tuple[int, int]:
     best = (np.inf, 0, 0, 0)
     for m in range(8, 121, 2):
         for n in range(4, 81):
+            if m * n > MOST_CELLS:
+                continue
             count = _count(kind, m, n)
             shape = m / n / (1.4 if kind in LINEAR else 2.0)
             miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))

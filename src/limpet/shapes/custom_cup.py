@@ -16,7 +16,7 @@ from limpet.errors import LimpetError, suggest
 from limpet.geometry.cells import mesh_of
 from limpet.geometry.shape import Array, SoftShape
 from limpet.meshing.cad import STEP, tets_of_step, tets_of_surface
-from limpet.meshing.check import check_surface
+from limpet.meshing.check import MAX_EXTENT, check_surface
 from limpet.meshing.files import ENDS, PathLike, load_mesh
 from limpet.meshing.tetrahedra import solid
 from limpet.shapes.cups import CoarseLipWarning, mesh_size
@@ -117,7 +117,7 @@ def cup_from_lines(
         depths = np.array(thickness, dtype=float)
         if depths.ndim == 0:
             depths = np.full(len(low), depths)
-        if len(depths) != len(low) or not np.all((depths > 0.0) & np.isfinite(depths)):
+        if len(depths) != len(low) or not np.all((depths > 0.0) & (depths <= MAX_EXTENT)):
             raise LimpetError(
                 f"cup thickness = {thickness}: expected a length above 0, or {len(low)} of them, "
                 "one for each point of inner"
@@ -136,6 +136,8 @@ def _line(label: str, points: Line) -> Array:
     line = np.array(points, dtype=float)
     if line.ndim != 2 or line.shape[1] != 2 or len(line) < 3 or not np.all(np.isfinite(line)):
         raise LimpetError(f"cup {label}: expected three points (r, z) or more, all finite")
+    if np.abs(line).max() > MAX_EXTENT:
+        raise LimpetError(f"cup {label}: expected lengths up to {MAX_EXTENT:g} m")
     if line[0, 0] != 0.0 or np.any(line[1:, 0] <= 0.0):
         raise LimpetError(
             f"cup {label} starts at r = {line[0, 0]:g} m: expected r = 0, on the axis, then "

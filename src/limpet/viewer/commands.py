@@ -9,6 +9,7 @@ from typing import Any
 PLAIN_COMMANDS = {"ack", "play", "pause", "reset"}  # without arguments
 MAX_LENGTH = 200  # characters of a name or value
 MAX_PARAMETERS = 200
+MAX_NUMBER = 1e15
 
 
 class MalformedError(Exception):
@@ -54,10 +55,17 @@ def _refuse(constant: str) -> None:
 
 
 def _number(value: object, least: float = -math.inf) -> float:
-    valid = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not valid or not least <= float(value) or not abs(float(value)) < 1e300:  # type: ignore
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise MalformedError("expected a number")
-    return float(value)  # type: ignore[arg-type]
+    if not max(least, -MAX_NUMBER) <= value <= MAX_NUMBER:
+        raise MalformedError(f"expected a number up to {MAX_NUMBER:g}")
+    return float(value)
+
+
+def _plain_number(value: object) -> float | int:
+    """As `_number`, but a whole number stays one."""
+    number = _number(value)
+    return value if isinstance(value, int) else number
 
 
 def _whole(value: object) -> int:
@@ -77,7 +85,8 @@ def _values(values: object) -> dict[str, object]:
         raise MalformedError("expected parameters")
     out: dict[str, object] = {}
     for key, value in values.items():
-        if not isinstance(value, (str, int, float, bool)) or len(str(value)) > MAX_LENGTH:
-            raise MalformedError("expected plain values")
-        out[_name(key)] = value
+        if isinstance(value, str):
+            out[_name(key)] = _name(value)
+        else:
+            out[_name(key)] = value if isinstance(value, bool) else _plain_number(value)
     return out

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import multiprocessing
+import queue
 import secrets
 import socket
 import threading
@@ -25,6 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from limpet.errors import LimpetError
 from limpet.viewer.commands import MalformedError, read_command
 from limpet.viewer.page_files import PAGE, live_html, three_path
+from limpet.viewer.protocols import ResponsiveSocket, TimedRequests
 from limpet.viewer.worker import main as work
 
 HOST = "127.0.0.1"
@@ -32,7 +34,9 @@ MAX_MESSAGE = 64 * 1024  # [byte] from the page
 BUSY = "this simulation is already open in another page; close that page first"
 REFUSED, MALFORMED = 4001, 4002  # close codes of the socket
 TYPES = {".js": "text/javascript", ".css": "text/css"}
-HANDOVER_TIME = 1.0  # [s] for which a new page waits for the old one to close
+PING_INTERVAL, PING_TIME = 1.0, 2.0  # [s] a page that does not answer a ping in time is gone
+HANDOVER_TIME = 4.0  # [s] for which a new page waits for the old one to close, or to be gone
+MAX_PENDING = 1000  # messages to the page, or commands to the simulation
 
 
 class Engine:
@@ -44,6 +48,7 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
         self._problem: str | None = None
+        self._commands: queue.Queue[dict[str, Any] | None] = queue.Queue(MAX_PENDING)
         self.start()
 
     def start(self) -> None:
@@ -55,6 +60,13 @@ class Engine:
         self.process.start()
         other.close()
         threading.Thread(target=self._read, args=(self._pipe, self.process), daemon=True).start()
+        self._end_writing()
+        self._commands = queue.Queue(MAX_PENDING)
+        threading.Thread(target=_write, args=(self._pipe, self._commands), daemon=True).start()
+
+    def _end_writing(self) -> None:
+        with contextlib.suppress(queue.Full):
+            self._commands.put_nowait(None)
 
     def _read(self, pipe: Any, process: Any) -> None:
         """Forward the messages of the worker until it ends; runs in a thread."""
@@ -81,23 +93,27 @@ class Engine:
                 self._ready.set()
         loop, listener = self._loop, self._listener
         if loop is not None and listener is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(listener.put_nowait, message)
+            loop.call_soon_threadsafe(_offer, listener, message)
 
     def listen(self, queue: asyncio.Queue[bytes] | None) -> None:
         self._loop = asyncio.get_running_loop()
         self._listener = queue
 
     def command(self, command: dict[str, Any]) -> None:
+        """Send a command; raises MalformedError where the page sends more than can be done."""
         if not self.process.is_alive():
             if command["do"] not in ("reset", "hello", "parameters"):
                 return
             self.start()
             if command["do"] != "parameters":
                 return
-        with contextlib.suppress(OSError):  # it has just ended; the reader thread reports it
-            self._pipe.send(command)
+        try:
+            self._commands.put_nowait(command)
+        except queue.Full:
+            raise MalformedError("too many commands at once") from None
 
     def stop(self) -> None:
+        self._end_writing()
         self._pipe.close()
         self.process.join(2.0)
         if self.process.is_alive():
@@ -185,17 +201,19 @@ class Site:
             await user.close(REFUSED, "one user at a time")
             return
         self._user = user
-        queue: asyncio.Queue[bytes] = asyncio.Queue()
-        engine.listen(queue)
-        engine.command({"do": "hello"})
-        sender = asyncio.create_task(_send_all(queue, user))
+        messages: asyncio.Queue[bytes] = asyncio.Queue()
+        engine.listen(messages)
+        sender = asyncio.create_task(_send_all(messages, user))
         try:
+            with contextlib.suppress(MalformedError):
+                engine.command({"do": "hello"})
             await self._receive(user, engine)
         finally:
             sender.cancel()
             self._user = None
             engine.listen(None)
-            engine.command({"do": "pause"})
+            with contextlib.suppress(MalformedError):
+                engine.command({"do": "pause"})
 
     async def _receive(self, user: WebSocket, engine: Engine) -> None:
         try:
@@ -215,9 +233,22 @@ class Site:
             return
 
 
-async def _send_all(queue: asyncio.Queue[bytes], user: WebSocket) -> None:
+def _write(pipe: Any, commands: queue.Queue[dict[str, Any] | None]) -> None:
+    """Send commands to a worker until None; runs in a thread, as a busy worker lets it wait."""
+    with contextlib.suppress(OSError, ValueError):  # it has ended; the reader thread reports it
+        while (command := commands.get()) is not None:
+            pipe.send(command)
+
+
+def _offer(listener: asyncio.Queue[bytes], message: bytes) -> None:
+    """A page that does not read loses what is too much; it will be gone soon."""
+    if listener.qsize() < MAX_PENDING:
+        listener.put_nowait(message)
+
+
+async def _send_all(messages: asyncio.Queue[bytes], user: WebSocket) -> None:
     while True:
-        message = await queue.get()
+        message = await messages.get()
         if message[:1] == b"{":
             await user.send_text(message.decode())
         else:
@@ -255,7 +286,8 @@ class Server:
             self.engine.wait()
         site = Site(self.engine, self.token, replay)
         config = uvicorn.Config(
-            site.app(self.port), log_level="error", ws="websockets-sansio", ws_max_size=MAX_MESSAGE,
+            site.app(self.port), log_level="error", http=TimedRequests, ws=ResponsiveSocket,
+            ws_max_size=MAX_MESSAGE, ws_ping_interval=PING_INTERVAL, ws_ping_timeout=PING_TIME,
             lifespan="off", server_header=False, timeout_graceful_shutdown=1,
         )  # fmt: skip
         self._uvicorn = uvicorn.Server(config)
