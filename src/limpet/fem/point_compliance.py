@@ -7,7 +7,7 @@ import numpy as np
 from limpet.fem.discretisation import Discretisation
 from limpet.fem.surface_map import carrying_nodes, spread, vertex_compliance
 from limpet.fem.tangent import BoundPoints, Tangent
-from limpet.geometry.shape import Binding
+from limpet.geometry.shape import Array, Binding
 from limpet.linalg.reduced_compliance import ReducedCompliance, sparse_rows
 from limpet.linalg.rows import Rows
 
@@ -65,6 +65,20 @@ class PointCompliance:
         extra_column[dense] = 3 * len(ranks) + np.arange(len(dense))
         b_rows = sparse_rows(rows.start, rows.point, rows.vector, place, extra_column)
         return ReducedCompliance(*b_rows, by_vertex)
+
+    def known(self, tangent: Tangent | None) -> Array:
+        """(2, m) bool: the vertices, and the nodes, for which `tangent` is half-solved."""
+        out = np.zeros((2, max(self._points.n_vertices, self._fem.n_free)), bool)
+        if tangent is not None and (known := tangent.known) is not None:
+            out[0 if known.points is self._vertices else 1, known.index] = True
+        return out
+
+    def recall(self, tangent: Tangent, known: Array) -> None:
+        """Half-solve what `known` says."""
+        tangent.forget()
+        for points, which in zip((self._vertices, self._nodes), known):
+            if which.any():
+                tangent.recall(points, np.flatnonzero(which))
 
     def of_impact(self, rows: Rows) -> ReducedCompliance:
         """H M^-1 H^T with the masses of the nodes."""

@@ -201,6 +201,7 @@ class SoftBody(LinearisedBody):
             "tangent_x": made.x if made else np.full_like(self.x, np.nan),
             "tangent_p": made.p if made else np.full_like(self.p, np.nan),
             "tangent_h": np.array(made.h if made else np.nan),
+            "half_solved": self._compliance.known(made),
         }  # fmt: skip
 
     def set_state(self, state: Mapping[str, Array]) -> None:
@@ -211,6 +212,8 @@ class SoftBody(LinearisedBody):
             self._tangent = None
         elif self._tangent is None or not self._tangent.is_of(*at):
             self._tangent = self._make_tangent(*at)
+        if self._tangent is not None:
+            self._compliance.recall(self._tangent, state["half_solved"])
 
 
 def _flat(by_unknown: Array) -> Array:

@@ -112,6 +112,19 @@ class Tangent:
         self._known = known
         return chol.compliance(self.factor, known.half, place, extra)
 
+    @property
+    def known(self) -> Known | None:
+        """What `compliance` has half-solved for: results depend on it in their last bits."""
+        return self._known
+
+    def recall(self, points: BoundPoints, index: Array) -> None:
+        """Half-solve for these points, as `known` was."""
+        self._known = self._half_solve(points, index)
+
+    def forget(self) -> None:
+        """Half-solve anew when it is asked."""
+        self._known = None
+
     def _half_solve(self, points: BoundPoints, index: Array) -> Known:
         start, nodes, weights = free_entries(
             points.order[index], points.start, points.nodes, points.weights, self._fem.n_free
