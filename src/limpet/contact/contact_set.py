@@ -63,6 +63,7 @@ class ContactSet(ConstraintSet):
         self._frames, self._multipliers = np.zeros((0, 3, 3)), np.zeros(0)
         self._known, self._active = Contacts.none(), np.zeros(0, bool)
         self._searched = 0.0  # [m] how far the step has looked for missed contacts
+        self._overlap = 0.0  # [m] in which the last step ended, if it is more than it may
 
     def near(self, now: StepContext) -> Contacts:
         """All contacts within the alarm distance at x."""
@@ -150,6 +151,14 @@ class ContactSet(ConstraintSet):
         pressed = (multipliers[::3] > 0.0) & (self.contacts.kind == EDGE_EDGE)
         self._edges = self.contacts.take(pressed) if pressed.any() else NO_CONTACTS
         self._near = self._ahead
+        self._overlap = self._deepest_gap()
+
+    def _deepest_gap(self) -> float:
+        """[m] by which bodies that forces can part overlap, at most."""
+        near = self._near
+        if near is None or not (near.gap < -SUNK).any():
+            return 0.0
+        return -float(self.filtered(near).gap.min(initial=0.0))
 
     @property
     def ahead(self) -> Contacts:
@@ -202,18 +211,19 @@ class ContactSet(ConstraintSet):
         near, edges = state["near"], state["edges"]
         assert isinstance(edges, Contacts) and (near is None or isinstance(near, Contacts))
         self._near, self._edges, self._stale = near, edges, True
+        self._overlap = self._deepest_gap()
         self.contacts, self._multipliers = Contacts.none(), np.zeros(0)
         self._frames = np.zeros((0, 3, 3))
 
     def find(self, x: Array, v: Array, h: float, reach: float | None = None) -> Contacts:
         """The contacts within the alarm distance, and the trees refitted at x.
 
-        What moves fast comes from further away within a step; `reach` [m] looks that far, and also
-        at vertices that do not face the other surface.
+        What moves fast comes from further away within a step, and what has sunk in is not to be
+        lost; `reach` [m] looks that far, and also at vertices that do not face the other surface.
         """
         if reach is None:
             speeds = closing_speeds(self._split(v), self.pairs)
-            alarm = [self._alarm + h * s for s in speeds]
+            alarm = [self._alarm + 2.0 * self._overlap + h * s for s in speeds]
         else:
             alarm = [self._alarm + reach] * len(self.pairs)
         return detect(self.colliders, self._split(x), self.pairs, alarm, facing=reach is None)
