@@ -280,5 +280,5 @@ class LinearisedBody(NodalBody):
 
 
 def _largest(v: Array) -> float:
-    """Length of the longest of the vectors (n, 3): not of a component, which depends on the axes."""
+    """Length of the longest of vectors (n, 3); the largest component would depend on the axes."""
     return float(np.sqrt(np.einsum("ij,ij->i", v, v).max()))

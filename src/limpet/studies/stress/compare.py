@@ -45,9 +45,7 @@ def differences(base: Trace, other: Trace, turn: Array) -> Array:
     return np.abs(one - two).max(axis=(1, 2)) / largest
 
 
-def same_forces(
-    base: Trace, turn: Array, shift: Array, name: str
-) -> Iterator[Finding]:
+def same_forces(base: Trace, turn: Array, shift: Array, name: str) -> Iterator[Finding]:
     """The forces of the world turned and moved; what differs is told from chaos by a nudge."""
     other = run(transformed(base.recipe, turn, shift))
     off = differences(base, other, turn)

@@ -48,9 +48,9 @@ class Outcome:
     @staticmethod
     def of_record(values: dict[str, object]) -> Outcome:
         found = values["findings"]
-        assert isinstance(found, list)
+        assert isinstance(found, list | tuple)
         made = tuple(Finding(**{**f, "value": float(f["value"])}) for f in found)
-        tried = tuple(values["tried"])  # type: ignore[arg-type]
+        tried: tuple[str, ...] = tuple(values["tried"])  # type: ignore[arg-type]
         return Outcome(**{**values, "findings": made, "tried": tried})  # type: ignore[arg-type]
 
 

@@ -33,10 +33,7 @@ def mirrored_shape(shape: SoftShape | RigidShape) -> SoftShape | RigidShape:
 def _cell_back(kind: str) -> Array:
     """The order of a cell's nodes whose mirror image is a cell again."""
     nodes = CELLS[kind].nodes
-    if kind.startswith("tet"):
-        image = nodes[:, [1, 0, 2]]
-    else:
-        image = nodes * [1.0, 1.0, -1.0]
+    image = nodes[:, [1, 0, 2]] if kind.startswith("tet") else nodes * [1.0, 1.0, -1.0]
     away = np.abs(image[:, None] - nodes[None]).sum(axis=2)
     return away.argmin(axis=1)
 
@@ -51,6 +48,4 @@ def _patches_back(p: FacePatches) -> FacePatches:
     """Each face with its two coordinates swapped: r, s become s, r."""
     nodes = np.where((p.kind == QUAD)[:, None], p.nodes[:, QUAD_BACK], p.nodes[:, TRIANGLE_BACK])
     corners = p.corners[:, ::-1, ::-1]
-    return replace(
-        p, nodes=np.ascontiguousarray(nodes), corners=np.ascontiguousarray(corners)
-    )
+    return replace(p, nodes=np.ascontiguousarray(nodes), corners=np.ascontiguousarray(corners))

@@ -132,7 +132,10 @@ def _closest(points: Array, surface: Facets, far: float) -> Array:
         count = np.array([len(n) for n in near])
         at = np.concatenate([np.asarray(n, int) for n in near]) if count.any() else np.zeros(0, int)
     else:
-        count, at = np.full(len(corners), len(points)), np.tile(np.arange(len(points)), len(corners))
+        count, at = (
+            np.full(len(corners), len(points)),
+            np.tile(np.arange(len(points)), len(corners)),
+        )
     triangle = np.repeat(np.arange(len(corners)), count)
     found, best = np.full(len(points), far), np.full(len(points), -1.0)
     for k in range(0, len(at), CHUNK):
@@ -167,7 +170,7 @@ def _nearer(
 
 
 def closest_on_triangles(p: Array, a: Array, b: Array, c: Array) -> Array:
-    """(k, 3) the points of triangles nearest to p (k, 3): on the plane if within, else on an edge."""
+    """(k, 3) the points of triangles nearest to p (k, 3): in the plane, or else on an edge."""
     u, v, w = b - a, c - a, p - a
     uu, uv, vv = _dot(u, u), _dot(u, v), _dot(v, v)
     wu, wv = _dot(w, u), _dot(w, v)

@@ -24,7 +24,7 @@ def build(turn=np.eye(3), shift=np.zeros(3)):
 {flip}
 '''
 
-LOOP = '''
+LOOP = """
 sim = build()
 for step in range({steps}):
 {pushes}    report = sim.step()
@@ -34,7 +34,7 @@ for step in range({steps}):
         f"{{1e3 * report.max_penetration:.3g}} mm", air,
         {{name: np.round(r[:3], 6).tolist() for name, r in report.reactions.items()}},
     )
-'''
+"""
 
 
 def as_script(recipe: Recipe, finding: Finding, seed: int, turn: np.ndarray | None = None) -> str:
@@ -55,8 +55,7 @@ def as_script(recipe: Recipe, finding: Finding, seed: int, turn: np.ndarray | No
     lines += [line for p in recipe.parts for line in _acting(p, mirrored)]
     lines.append(f"    return lp.Simulation(world, {recipe.h}, {_text(recipe.settings)})\n")
     pushes = "".join(
-        f"    if step == {p.step}:\n"
-        f"        sim.apply_force({p.body!r}, {p.vertex}, {p.force})\n"
+        f"    if step == {p.step}:\n        sim.apply_force({p.body!r}, {p.vertex}, {p.force})\n"
         for p in recipe.pushes
     )
     lines.append(LOOP.format(steps=recipe.steps, pushes=pushes))

@@ -67,9 +67,7 @@ def _without(recipe: Recipe, name: str) -> Recipe:
         replace(p, carrier=None, motion=Path(((0.0, (0.0, 0.0, 0.0)),))) if p.carrier == name else p
         for p in left
     )
-    return replace(
-        recipe, parts=freed, pushes=tuple(p for p in recipe.pushes if p.body != name)
-    )
+    return replace(recipe, parts=freed, pushes=tuple(p for p in recipe.pushes if p.body != name))
 
 
 def _less(call: Call, key: str) -> Call:

@@ -215,7 +215,7 @@ def _stroke(rng: Random, cup: Part, duration: float) -> Path:
     ends = [float(rng.uniform(0.2, 0.4)), float(rng.uniform(0.45, 0.6)), 1.0]
     low = np.array([0.0, 0.0, -down])
     way = rng.random()
-    last = low + [0.0, 0.0, float(rng.uniform(0.2, 2.0)) * depth]
+    last = low + np.array([0.0, 0.0, float(rng.uniform(0.2, 2.0)) * depth])
     if way < 0.3:
         last = last + float(rng.uniform(0.1, 1.0)) * depth * np.array([*rng.normal(size=2), 0.0])
     places = [np.zeros(3), low, low if rng.random() < 0.7 else 0.5 * low, last]
@@ -252,7 +252,7 @@ def _settings(rng: Random) -> Call:
 
 def _pushed(rng: Random, recipe: Recipe, r: float) -> Recipe:
     """In some worlds a force on a vertex of what can move."""
-    free = [p for p in recipe.parts if not p.fixed and p.motion is None or p.material is not None]
+    free = [p for p in recipe.parts if p.material is not None or not (p.fixed or p.motion)]
     if not free or rng.random() > 0.2:
         return recipe
     part = free[int(rng.integers(len(free)))]
