@@ -32,14 +32,17 @@ def same_bits(base: Trace, other: Trace, name: str) -> Iterator[Finding]:
 
 
 def differences(base: Trace, other: Trace, turn: Array) -> Array:
-    """(steps,) of the forces on all bodies, relative to the largest force of the run."""
+    """(steps,) of the forces on all bodies, relative to the largest sum of forces on one of them.
+
+    Contact and air may press hard against each other, with next to nothing left over.
+    """
     n = min(len(base.steps), len(other.steps))
     if n == 0:
         return np.zeros(0)
     one = np.array([s.forces for s in base.steps[:n]])
     two = np.array([s.forces for s in other.steps[:n]]) @ turn  # turned back
-    peak = max(float(np.abs(one).max(initial=0.0)), 1e-6)
-    return np.abs(one - two).max(axis=(1, 2)) / peak
+    largest = max(s.force_scale for s in base.steps[:n])
+    return np.abs(one - two).max(axis=(1, 2)) / largest
 
 
 def same_forces(base: Trace, turn: Array, shift: Array, name: str) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from limpet.studies.stress.invariants import Finding, check
 from limpet.studies.stress.recipe import Recipe
 from limpet.studies.stress.seals import check_seals
 from limpet.studies.stress.trace import Trace, run
-from limpet.studies.stress.worlds import world_of
+from limpet.studies.stress.worlds import USUAL, Size, world_of
 
 AGAIN = ("repeated", "restored", "turned", "mirrored", "moved")
 SHARE = 0.25  # of the seeds that each of these is tried on
@@ -48,9 +48,9 @@ class Outcome:
     @staticmethod
     def of_record(values: dict[str, object]) -> Outcome:
         found = values["findings"]
-        assert isinstance(found, list)
+        assert isinstance(found, list | tuple)
         made = tuple(Finding(**{**f, "value": float(f["value"])}) for f in found)
-        tried = tuple(values["tried"])  # type: ignore[arg-type]
+        tried: tuple[str, ...] = tuple(values["tried"])  # type: ignore[arg-type]
         return Outcome(**{**values, "findings": made, "tried": tried})  # type: ignore[arg-type]
 
 
@@ -58,9 +58,9 @@ def digest() -> str:
     return code_digest("stress")[:12]
 
 
-def examine(seed: int, everything: bool = False) -> Outcome:
+def examine(seed: int, everything: bool = False, size: Size = USUAL) -> Outcome:
     """Run the world of a seed and check all; `everything`: also what is tried on a share only."""
-    drawn = world_of(seed)
+    drawn = world_of(seed, size)
     base, tried = run(drawn.recipe), chosen(seed, everything)
     found = check(base)
     if base.slow or base.crash:

@@ -41,8 +41,7 @@ class Finding:
 
 def check(trace: Trace) -> list[Finding]:
     """All invariants of one run."""
-    found = [finding for rule in RULES for finding in rule(trace)]
-    return found
+    return [finding for rule in RULES for finding in rule(trace)]
 
 
 def _worst(
@@ -53,10 +52,8 @@ def _worst(
     values = [value(s) for s in trace.steps]
     bad = [(k, v) for k, v in enumerate(values) if not (v <= limit if above else v >= limit)]
     if bad:
-        key: Callable[[tuple[int, float]], float] = lambda kv: (  # noqa: E731
-            math.inf if kv[1] != kv[1] else kv[1] if above else -kv[1]
-        )
-        at, worst = max(bad, key=key)
+        sign = 1.0 if above else -1.0
+        at, worst = max(bad, key=lambda kv: math.inf if math.isnan(kv[1]) else sign * kv[1])
         shown = text.format(worst)
         first = bad[0][0] + 1
         yield Finding(name, first, worst, f"{shown} at step {at + 1}, first at {first}", len(bad))
@@ -163,9 +160,8 @@ def _energy(trace: Trace) -> Iterator[Finding]:
     total = np.array([s.energy for s in known])
     work = np.array([s.work for s in known])
     gained = np.diff(total) - work[1:]
-    gain = np.maximum.accumulate(np.concatenate([[0.0], np.cumsum(gained)]))
-    low = np.minimum.accumulate(np.concatenate([[0.0], np.cumsum(gained)]))
-    rise = np.concatenate([[0.0], np.cumsum(gained)]) - low  # since its least
+    balance = np.concatenate([[0.0], np.cumsum(gained)])
+    rise = balance - np.minimum.accumulate(balance)  # since its least
     scale = float(np.abs(work).sum() + np.ptp(total))
     if scale <= 1e-9:
         return
@@ -173,7 +169,6 @@ def _energy(trace: Trace) -> Iterator[Finding]:
     if rise[at] > ENERGY * scale:
         text = f"{rise[at]:.2g} J from nowhere, of {scale:.2g} J exchanged, up to step {at + 1}"
         yield Finding("energy", at + 1, float(rise[at] / scale), text)
-    del gain
 
 
 def _kept_open(trace: Trace) -> Iterator[Finding]:

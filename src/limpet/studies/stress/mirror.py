@@ -33,10 +33,7 @@ def mirrored_shape(shape: SoftShape | RigidShape) -> SoftShape | RigidShape:
 def _cell_back(kind: str) -> Array:
     """The order of a cell's nodes whose mirror image is a cell again."""
     nodes = CELLS[kind].nodes
-    if kind.startswith("tet"):
-        image = nodes[:, [1, 0, 2]]
-    else:
-        image = nodes * [1.0, 1.0, -1.0]
+    image = nodes[:, [1, 0, 2]] if kind.startswith("tet") else nodes * [1.0, 1.0, -1.0]
     away = np.abs(image[:, None] - nodes[None]).sum(axis=2)
     return away.argmin(axis=1)
 

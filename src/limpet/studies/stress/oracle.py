@@ -170,7 +170,7 @@ def _nearer(
 
 
 def closest_on_triangles(p: Array, a: Array, b: Array, c: Array) -> Array:
-    """(k, 3) the points of triangles nearest to p (k, 3): on the plane if within, else on an edge."""
+    """(k, 3) the points of triangles nearest to p (k, 3): in the plane, or else on an edge."""
     u, v, w = b - a, c - a, p - a
     uu, uv, vv = _dot(u, u), _dot(u, v), _dot(v, v)
     wu, wv = _dot(w, u), _dot(w, v)

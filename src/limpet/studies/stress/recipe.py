@@ -120,8 +120,8 @@ def add_part(world: lp.World, part: Part) -> SoftSpec | RigidSpec:
     shape = part.shape.make()
     if part.mirrored:
         shape = mirrored_shape(shape)  # type: ignore[arg-type]
-    given = {"name": part.name, "position": part.position, "rotation": np.array(part.rotation)}
-    given |= part.options
+    given: dict[str, object] = {"name": part.name, "position": part.position, **part.options}
+    given["rotation"] = np.array(part.rotation)
     if part.material is None:
         return world.add_rigid(shape, part.mass, fixed=part.fixed, **given)  # type: ignore[arg-type]
     return world.add_soft(shape, part.material.make(), part.mass, **given)  # type: ignore[arg-type]

@@ -53,8 +53,8 @@ def steps_to_judge(trace: Trace, rng: np.random.Generator) -> list[int]:
     usable = [k for k in range(1, len(steps)) if not steps[k].divided]
     changes = [k for k in usable if steps[k].sealed != steps[k - 1].sealed]
     around = [k for c in changes for k in (c, c - 1) if k in usable]
-    some = rng.choice(usable, min(AT_RANDOM, len(usable)), replace=False) if usable else []
-    return sorted(dict.fromkeys([*around, *map(int, some)]))[:MOST]
+    some = rng.permutation(usable)[:AT_RANDOM].astype(int).tolist()
+    return sorted(dict.fromkeys([*around, *some]))[:MOST]
 
 
 def leak_of(positions: np.ndarray, surfaces: Surfaces, distance: float) -> Leak | None:

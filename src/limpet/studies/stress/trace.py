@@ -96,7 +96,9 @@ def run(
         except LimpetError as problem:
             trace.error = str(problem)
         except Exception:
-            trace.crash = traceback.format_exc(limit=-4)
+            # where the time was over in compiled code, another exception says so
+            trace.slow = process_time() - began >= limit
+            trace.crash = "" if trace.slow else traceback.format_exc(limit=-4)
     trace.seconds = process_time() - began
     return trace
 

@@ -24,7 +24,19 @@ from limpet.studies.stress.recipe import Call, Part, Path, Push, Recipe, Swing, 
 MOST_LIFT = 5e-3  # [m]
 ATTEMPTS = 50  # worlds of one seed before it is given up
 CUP_ELEMENTS = (None, None, None, "hex8", "hex20", "hex20p", "tet4", "tet10", "iicr11", "iicr21")
-SECTORS = {"hex20": (10, 19), "tet10": (8, 13), "linear": (12, 29)}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large worlds are: each is drawn from a range."""
+
+    steps: tuple[int, int]
+    sectors: dict[str, tuple[int, int]]  # of cups, by their cells
+    segments: tuple[int, int]
+
+
+USUAL = Size((20, 80), {"hex20": (10, 19), "tet10": (8, 13), "linear": (12, 29)}, (4, 5))
+SMALL = Size((8, 14), {"hex20": (8, 10), "tet10": (6, 8), "linear": (8, 16)}, (3, 4))  # for tests
 
 
 @dataclass(frozen=True)
@@ -35,11 +47,11 @@ class Drawn:
     rejected: tuple[str, ...]  # why earlier worlds of the seed were not taken
 
 
-def world_of(seed: int) -> Drawn:
+def world_of(seed: int, size: Size = USUAL) -> Drawn:
     """The first world of the seed that is not rejected."""
     rejected: list[str] = []
     for attempt in range(ATTEMPTS):
-        recipe = _draw(np.random.default_rng([seed, attempt]))
+        recipe = _draw(np.random.default_rng([seed, attempt]), size)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -82,13 +94,13 @@ def _raised(part: Part, name: str, lift: float) -> Part:
     return replace(part, position=(x, y, z + lift), motion=motion)
 
 
-def _draw(rng: Random) -> Recipe:
+def _draw(rng: Random, size: Size) -> Recipe:
     """The parts where they are to be set down, and what moves them."""
     h = float(rng.choice([0.0025, 0.005, 0.01, 0.01, 0.02]))
-    steps = int(rng.integers(20, 81))
+    steps = int(rng.integers(size.steps[0], size.steps[1] + 1))
     r = log_uniform(rng, 5e-3, 60e-3)
-    cup = cup_part(rng, r, "cup")
-    parts = [*_below(rng, r), cup]
+    cup = cup_part(rng, r, "cup", size)
+    parts = [*_below(rng, r, size), cup]
     gravity = _gravity(rng)
     parts = _tilted(rng, parts, r)
     parts = _held(rng, parts, r, h * steps)
@@ -101,11 +113,11 @@ def _draw(rng: Random) -> Recipe:
     return _pushed(rng, recipe, r)
 
 
-def cup_part(rng: Random, r: float, name: str) -> Part:
+def cup_part(rng: Random, r: float, name: str, size: Size) -> Part:
     """A cup of lip radius r [m], of any proportions, mesh and material."""
     made, element = objects.material(rng, CUP_ELEMENTS)
     kind = {None: "hex20", "hex20p": "hex20", "iicr21": "tet10"}.get(element, element)
-    low, high = SECTORS.get(str(kind), SECTORS["linear"])
+    low, high = size.sectors.get(str(kind), size.sectors["linear"])
     sectors = 2 * int(rng.integers(low // 2, high // 2 + 1))
     depth, hub = float(rng.uniform(0.15, 0.7)) * r, float(rng.uniform(0.05, 0.25)) * r
     profile = {
@@ -116,7 +128,7 @@ def cup_part(rng: Random, r: float, name: str) -> Part:
     }  # fmt: skip
     given: dict[str, object] = {
         "profile": Call("shapes.CupProfile", profile), "element": element, "sectors": sectors,
-        "segments": int(rng.integers(4, 6)),
+        "segments": int(rng.integers(size.segments[0], size.segments[1] + 1)),
     }  # fmt: skip
     if rng.random() < 0.3:
         given["imperfection"] = log_uniform(rng, 1e-3, 5e-2)
@@ -125,7 +137,7 @@ def cup_part(rng: Random, r: float, name: str) -> Part:
     return Part(name, Call("shapes.cup", given), float(mass), made, region="top")
 
 
-def _below(rng: Random, r: float) -> list[Part]:
+def _below(rng: Random, r: float, size: Size) -> list[Part]:
     """What the cup is set down on, from the ground up."""
     choice = rng.random()
     if choice < 0.18:
@@ -133,16 +145,16 @@ def _below(rng: Random, r: float) -> list[Part]:
         return [replace(part, motion=Path(((0.0, (0.0, 0.0, 0.0)),)), region="bottom")]
     if choice < 0.36:  # another cup: lip on lip, or lip on its top
         facing = rng.random() < 0.7
-        size = float(rng.choice([1.0, 1.0, rng.uniform(0.7, 1.5)] if facing else [2.5, 5.0]))
-        other = cup_part(rng, size * r, "lower cup")
+        larger = float(rng.choice([1.0, 1.0, rng.uniform(0.7, 1.5)] if facing else [2.5, 5.0]))
+        other = cup_part(rng, larger * r, "lower cup", size)
         region = "top" if facing else "lip"
         other = objects.turned_over(other) if facing else other
         return [replace(other, motion=Path(((0.0, (0.0, 0.0, 0.0)),)), region=region)]
     part = objects.rigid(rng, r)
     if rng.random() < 0.5:
         return [replace(part, fixed=True)]
-    size = 6.0 * r
-    ground = Call("shapes.box", {"length": size, "width": size, "height": 0.5 * r})
+    edge = 6.0 * r
+    ground = Call("shapes.box", {"length": edge, "width": edge, "height": 0.5 * r})
     return [Part("ground", ground, 1.0, fixed=True), part]
 
 
@@ -203,7 +215,7 @@ def _stroke(rng: Random, cup: Part, duration: float) -> Path:
     ends = [float(rng.uniform(0.2, 0.4)), float(rng.uniform(0.45, 0.6)), 1.0]
     low = np.array([0.0, 0.0, -down])
     way = rng.random()
-    last = low + [0.0, 0.0, float(rng.uniform(0.2, 2.0)) * depth]
+    last = low + np.array([0.0, 0.0, float(rng.uniform(0.2, 2.0)) * depth])
     if way < 0.3:
         last = last + float(rng.uniform(0.1, 1.0)) * depth * np.array([*rng.normal(size=2), 0.0])
     places = [np.zeros(3), low, low if rng.random() < 0.7 else 0.5 * low, last]
@@ -240,7 +252,7 @@ def _settings(rng: Random) -> Call:
 
 def _pushed(rng: Random, recipe: Recipe, r: float) -> Recipe:
     """In some worlds a force on a vertex of what can move."""
-    free = [p for p in recipe.parts if not p.fixed and p.motion is None or p.material is not None]
+    free = [p for p in recipe.parts if p.material is not None or not (p.fixed or p.motion)]
     if not free or rng.random() > 0.2:
         return recipe
     part = free[int(rng.integers(len(free)))]
