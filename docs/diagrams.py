@@ -38,6 +38,7 @@ STEP = (
 PACKAGES = (
     ("errors, units, report, clock", "base: user errors, quantities with units, reports, timing"),
     ("geometry, linalg", "kernels and records: surfaces, trees, unions; block Cholesky, rows"),
+    ("storage", "files that are whole at any moment, locks, records as trees"),
     ("meshing", "grids, Netgen, CAD and mesh files, checks, repair"),
     ("shapes", "the catalogue: cups, boxes, rigid objects, solids"),
     ("dynamics", "contracts: Body, ConstraintSet, rows, warm start; motions"),

@@ -121,12 +121,66 @@ def huge_scene_file(folder):
     return ["a.toml' has 1.4 MB: expected 1 MB or less"]
 
 
+def number_of_400_digits(folder):
+    (folder / "a.toml").write_text(f'scene = "ground"\n[parameters]\nyoung = {"1" * 400}\n')
+    return ["young = 111", "...111", "expected a pressure", "a finite value up to 1e+30"]
+
+
+def number_of_5000_digits(folder):
+    (folder / "a.toml").write_text(f'scene = "ground"\n[parameters]\nyoung = {"1" * 5000}\n')
+    return ["a.toml': has a number with too many digits"]
+
+
+def huge_number(folder):
+    (folder / "a.toml").write_text('scene = "ground"\n[parameters]\nfriction = 1e308\n')
+    return ["friction = 1e+308: expected a number up to 1e+30"]
+
+
+def too_many_steps(folder):
+    (folder / "a.toml").write_text('scene = "ground"\n[parameters]\nh = "1e-300 s"\n')
+    return ["h = 1e-297 ms: expected at most 1e+09 steps"]
+
+
+def too_many_cells(folder):
+    text = 'scene = "ground"\n[parameters]\nsectors = 99999999\nsegments = 3\n'
+    (folder / "a.toml").write_text(text)
+    return ["sectors = 99999999", "expected up to 400 sectors"]
+
+
+def line_breaks_in_names(folder):
+    (folder / "a.toml").write_text('scene = "a\\nb\\u001b[31m"\n')
+    return [r"scene 'a\nb\x1b[31m': unknown scene"]
+
+
+def nested_deeply(folder):
+    (folder / "a.toml").write_text('scene = "ground"\n[parameters]\nyoung = ' + "[" * 5000)
+    return ["a.toml': is nested too deeply"]
+
+
+def zero_byte_in_a_name(folder):
+    (folder / "a.toml").write_text('include = "b\\u0000.toml"\nscene = "ground"\n')
+    return [r"b\x00.toml': a file name has no zero bytes"]
+
+
+def name_of_5000_characters(folder):
+    (folder / "a.toml").write_text(CUP.format("b" * 5000))
+    return ["mesh file", "there is no such file"]
+
+
+def four_bytes_of_ply(folder):
+    (folder / "cup.ply").write_bytes(b"ply\n")
+    (folder / "a.toml").write_text(CUP.format("cup.ply"))
+    return ["cup.ply': cannot be read (expected a header from 'ply' to 'end_header')"]
+
+
 @pytest.mark.parametrize(
     "make",
     [
         typo, bare_number, wrong_unit, open_mesh, missing_file, huge, empty, binary_noise,
         cyclic_include, not_a_number, noise_for_a_mesh, nan_in_a_mesh, too_many_triangles,
-        huge_scene_file,
+        huge_scene_file, number_of_400_digits, number_of_5000_digits, huge_number, too_many_steps,
+        too_many_cells, line_breaks_in_names, nested_deeply, zero_byte_in_a_name,
+        name_of_5000_characters, four_bytes_of_ply,
     ],
     ids=lambda make: make.__name__,
 )  # fmt: skip
@@ -139,6 +193,15 @@ def test_a_faulty_file_is_one_clear_line_and_status_2(limpet, tmp_path, make):
     for piece in pieces:
         assert piece in err
     assert set(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "value", ["1" * 400, "9" * 5000, "[" + "1" * 5000 + "]", "[" * 3000, "nan"]
+)
+def test_settings_that_no_number_can_hold(limpet, value):
+    status, out, err = limpet("run", "ground", "--set", f"young={value}")
+    assert (status, out) == (2, "")
+    assert err.startswith("limpet: ") and err.count("\n") == 1 and len(err) < 500
 
 
 def test_a_mesh_is_no_scene(limpet, tmp_path):

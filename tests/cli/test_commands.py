@@ -120,7 +120,8 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     assert_wrong_input(done, "run folder", "is a file", "--out DIR")
 
 
-def test_ctrl_c_keeps_what_was_recorded(tmp_path):
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_what_was_recorded(tmp_path, number, status):
     code = "from limpet.cli.commands import main; main()"
     # Ignored signals are inherited: a shell starts background jobs with SIGINT ignored.
     reset = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
@@ -138,11 +139,14 @@ def test_ctrl_c_keeps_what_was_recorded(tmp_path):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    os.kill(process.pid, signal.SIGINT)
+    second = limpet("run", "ground", "--out", "run", "--force", cwd=tmp_path)
+    assert_wrong_input(second, "run folder 'run'", f"process {process.pid} is writing")
+    os.kill(process.pid, number)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "Traceback" not in errors
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["ended"] == "interrupted"
     assert f"interrupted at step {summary['ended_step']}" in errors
+    assert errors.count("\n") == 1 and "limpet run --resume run" in errors
     assert len(read_history(history)) == summary["steps"] == summary["ended_step"] > 0

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from limpet.cli import recording  # noqa: F401  registers its commands
+from limpet.cli.app import Json, SceneArgument, Setting, Unit, app, examples
 from limpet.cli.console import (
     FAILED,
     WRONG_INPUT,
     console,
     exit_status,
-    finished_run,
     interrupt_on_signals,
     print_list,
     print_result,
-    print_summary,
     progress_bar,
-    recorded_scene,
     scene_and_parameters,
     stop,
 )
@@ -30,34 +29,8 @@ from limpet.errors import LimpetError, StorageError
 from limpet.scenes.settings import parse_settings
 
 if TYPE_CHECKING:
-    from limpet.record.summary import Summary
     from limpet.record.table import Study
-    from limpet.scenes.registry import Scene
     from limpet.viewer.server import Server
-
-
-def _examples(*lines: str) -> str:
-    """The examples at the end of a command's help."""
-    return "\n\n".join(("Examples:", *lines))
-
-
-app = typer.Typer(
-    help="Simulation of suction cups: soft cups that seal, hold, slide, leak and let go.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-
-Unit = Annotated[str | None, typer.Option(metavar="mm|cm|m|in", help="Unit of the file.")]
-SceneArgument = Annotated[
-    str, typer.Argument(metavar="SCENE|FILE.toml", help="Scene name (see limpet scenes) or file.")
-]
-Setting = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help='Set a parameter, e.g. young="2 MPa".'),
-]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
 
 def main() -> None:
@@ -99,7 +72,7 @@ def _options(
 
 @app.command(
     "scenes",
-    epilog=_examples("limpet scenes", "limpet scenes ground"),
+    epilog=examples("limpet scenes", "limpet scenes ground"),
 )
 def list_scenes(
     name: Annotated[
@@ -116,95 +89,7 @@ def list_scenes(
         print_list(parameters_of(name), as_json)
 
 
-@app.command(
-    epilog=_examples(
-        "limpet run ground --out runs/first",
-        'limpet run lift --set block_mass="2 kg" --h "5 ms" --json',
-        "limpet run mycup.toml --no-plots",
-        "limpet run --resume runs/first",
-    )
-)
-def run(
-    scene: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENE|FILE.toml|RUN",
-            help="Scene name (see limpet scenes) or file; with --resume also a run folder.",
-        ),
-    ],
-    settings: Setting = None,
-    h: Annotated[
-        str | None, typer.Option("--h", metavar="S", help='Time step, e.g. "5 ms".')
-    ] = None,
-    duration: Annotated[str | None, typer.Option(metavar="S", help="Simulated time.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Run folder; default: runs/SCENE or runs/FILE."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier run.")] = False,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume", help="Continue a run that was interrupted or killed, with the same bits."
-        ),
-    ] = False,
-    as_json: Json = False,
-    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Write plots/*.png.")] = True,
-    frames: Annotated[
-        bool, typer.Option("--frames/--no-frames", help="Write frames.vtkhdf for ParaView.")
-    ] = True,
-) -> None:
-    """Run a scene and record it in a folder: history, summary, frames and plots.
-
-    Ctrl-C, SIGTERM and SIGHUP end the run after its step and keep all that was recorded; --resume
-    continues it, also after kill -9. Without an earlier run, --resume begins one.
-    """
-    from limpet.record.run_folder import check_folder
-    from limpet.scenes.registry import load
-
-    if resume and force:
-        raise LimpetError("--resume --force: expected one of them; --force begins anew")
-    if resume and Path(scene).is_dir():
-        scene, out = recorded_scene(Path(scene), out)
-    name, parameters = scene_and_parameters(scene)
-    parameters |= parse_settings(settings or [])
-    parameters |= {k: v for k, v in (("h", h), ("duration", duration)) if v is not None}
-    default = Path(scene).stem if scene.endswith(".toml") else name
-    folder = out if out is not None else Path("runs") / default
-    try:
-        check_folder(folder, force=force or resume)
-        if resume and (done := finished_run(folder)) is not None:
-            summary = done
-        else:
-            summary = _run(load(name, parameters), folder, force, plots, frames, resume)
-    except KeyboardInterrupt as signal:
-        stop("interrupted before the first step; nothing was recorded", exit_status(signal))
-    if as_json:
-        print(summary.to_json())
-    else:
-        print_summary(summary, folder)
-    if summary.ended != "finished":
-        at = f"at step {summary.ended_step} (t = {summary.duration:g} s)"
-        kept = f"the recorded steps are in {folder}"
-        if summary.ended == "interrupted":
-            more = f"continue with limpet run --resume {folder}"
-            stop(f"interrupted {at}; {kept}; {more}", exit_status(summary.why))
-        stop(f"the run {summary.ended} {at}: {summary.why}; {kept}", FAILED)
-
-
-@app.command(epilog=_examples("limpet summary runs/ground", "limpet summary runs/ground --json"))
-def summary(run: RunFolder, as_json: Json = False) -> None:
-    """Print the summary of a run, also of one that is running or was killed."""
-    from limpet.record.saved_state import summary_of
-
-    found = summary_of(run)
-    if as_json:
-        print(found.to_json())
-    else:
-        print_summary(found, run)
-
-
-@app.command(epilog=_examples("limpet bench", "limpet bench table1 --json"))
+@app.command(epilog=examples("limpet bench", "limpet bench table1 --json"))
 def bench(
     name: Annotated[str | None, typer.Argument(help="Benchmark; lists all if omitted.")] = None,
     as_json: Json = False,
@@ -215,7 +100,7 @@ def bench(
     _study("bench", BENCHMARKS, name, as_json, None)
 
 
-@app.command(epilog=_examples("limpet fuzz", "limpet fuzz --seed 7 --minutes 60 --out runs/fuzz"))
+@app.command(epilog=examples("limpet fuzz", "limpet fuzz --seed 7 --minutes 60 --out runs/fuzz"))
 def fuzz(
     inputs: Annotated[int, typer.Option(min=1, metavar="N", help="Number of inputs.")] = 5000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other inputs.")] = 0,
@@ -242,7 +127,7 @@ def fuzz(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "limpet reproduce",
         "limpet reproduce fig4 --out runs/fig4",
         'limpet reproduce outcomes --set scenes=bunny,toy --set steps="20 ms, 10 ms"',
@@ -269,7 +154,7 @@ def reproduce(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "limpet stress --scenes 20",
         "limpet stress --seed 1000 --jobs 4 --out runs/stress",
         "limpet stress --scenes 1 --seed 42 --all",
@@ -306,7 +191,7 @@ def stress(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "limpet view ground", 'limpet view ground --set young="2 MPa"', "limpet view runs/ground"
     )
 )
@@ -330,55 +215,8 @@ def view(
     server.run()
 
 
-@app.command(epilog=_examples("limpet run ground", "limpet replay runs/ground"))
-def replay(
-    run: RunFolder,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Output file; default: RUN/replay.html.")
-    ] = None,
-) -> None:
-    """Write a run as one HTML file, which opens in a browser without Limpet or a network."""
-    from limpet.viewer.replay import write_replay
-
-    print(write_replay(run, out))
-
-
 @app.command(
-    epilog=_examples(
-        "limpet render runs/ground", "limpet render runs/ground --animation --out ground.gif"
-    )
-)
-def render(
-    run: RunFolder,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Default: RUN/image.png or RUN/animation.gif."),
-    ] = None,
-    animation: Annotated[
-        bool, typer.Option("--animation", help="Write .gif, or .mp4 with ffmpeg.")
-    ] = False,
-    time: Annotated[
-        str | None, typer.Option(metavar="S", help="Time of the image; default: lowest pressure.")
-    ] = None,
-    colour: Annotated[
-        str, typer.Option(help="pressure, stress, displacement, gap or class.")
-    ] = "stress",
-    size: Annotated[str, typer.Option(metavar="WxH", help="Size in pixels.")] = "1280x800",
-) -> None:
-    """Draw an image or animation of a run with Chromium, or with matplotlib if there is none."""
-    from limpet.units import quantity
-    from limpet.viewer.render import render_run
-
-    at = None if time is None else quantity(time, "s", "time")
-    with progress_bar("drawing") as progress:
-        path = render_run(
-            run, out, animation=animation, time=at, colour=colour, size=size, progress=progress
-        )
-    print(path)
-
-
-@app.command(
-    epilog=_examples(
+    epilog=examples(
         "limpet check mycup.stl --unit mm", "limpet check part.ply --unit mm --repair repaired.ply"
     )
 )
@@ -407,7 +245,7 @@ def check(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "limpet mesh ground --out meshes",
         "limpet mesh mycup.toml --format vtu --format stl --unit mm --out meshes",
     )
@@ -436,27 +274,6 @@ def mesh(
     loaded = load(name, parameters | parse_settings(settings or []))
     for path in write_meshes(loaded.world, out, formats or ["vtu", "stl"], unit):
         print(path)
-
-
-def _run(
-    scene: Scene, folder: Path, force: bool, plots: bool, frames: bool, resume: bool
-) -> Summary:
-    from limpet.record.run import record_run
-
-    simulation = scene.simulation()
-    with progress_bar() as progress:
-        return record_run(
-            scene,
-            simulation,
-            folder,
-            force=force,
-            plots=plots,
-            frames=frames,
-            resume=resume,
-            on_step=lambda report: progress(
-                report.time, scene.duration, f"{scene.name}, step {report.step}"
-            ),
-        )
 
 
 def _study(
