@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.errors import require_positive
 
 Array = np.ndarray
@@ -140,7 +141,7 @@ def no_nearer(kind: int, size: Array, axis: Array, d: Array, half: Array) -> flo
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def near_primitive(
     x: Array, v: Array, first: int, last: int, kind: int, size: Array, axis: Array, centre: Array,
     rotation: Array, motion: Array, thickness: float, margin: float, h: float, reach: float,

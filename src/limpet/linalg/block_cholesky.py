@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import blas
 
+from limpet.compiled import inner
 from limpet.linalg.symbolic import SymbolicFactor
 
 Array = np.ndarray
@@ -39,7 +40,7 @@ class NotPositiveError(ArithmeticError):
         self.node = node
 
 
-@njit(cache=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def _triangle(a: Array, sign: Array) -> int:
     """Lower factor L of a = L S L^T, in place, zero above; -1, or the row whose pivot fails."""
     n = len(a)
@@ -59,7 +60,7 @@ def _triangle(a: Array, sign: Array) -> int:
     return -1
 
 
-@njit(cache=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def _invert_triangle(l: Array, out: Array) -> None:
     """out = l^-1 for lower triangular l, row by row."""
     n = len(l)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField, RigidSurface
 from limpet.pressure_field.packed import CORNERS, FACES, SLOPE
 from limpet.pressure_field.patch_terms import CORE, LOCKING
@@ -199,7 +200,7 @@ def _cuts(x: Array, tet: Array, pressure: Array, slope: Array, planes: Array, ou
     return cuts
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _pressure_gradient(x: Array, tet: Array, pressure: Array, out: Array) -> float:
     """Fill the gradient (3,) [Pa/m] of a tet, and return six times its volume [m^3]."""
     a, b, c, d = tet[0], tet[1], tet[2], tet[3]
@@ -255,7 +256,7 @@ def _integrate(part: Array, tet: Array, pressure: Array, modulus: float, share: 
     return mean + LOCKING * (modulus * (product - 1.0) - 4.0 * (1.0 - CORE) * mean)
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _clip(parts: Array, count: int, value: Array, spare: Array) -> int:
     """Keep of the parts (count, 4, 4) what has a value below 0; value (4,) at the tet's corners."""
     h, inside, outside = np.empty(4), np.empty(4, np.int64), np.empty(4, np.int64)

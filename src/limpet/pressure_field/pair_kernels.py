@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.pressure_field.fields import RIGID_SPACE, SOFT_SPACE
 from limpet.pressure_field.friction_terms import friction_terms
@@ -70,7 +71,7 @@ def end_poses(poses: BodyPoses, twist: Array, h: float) -> tuple[Array, Array, A
     return centre, rotation, origin, jacobian
 
 
-@njit(cache=True)
+@inner()
 def least_gap(
     fields: list, a: int, b: int, radius: Array, centre: Array, rotation: Array, origin: Array
 ) -> float:

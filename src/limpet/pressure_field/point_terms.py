@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.pressure_field.friction_terms import point_friction
 from limpet.pressure_field.patch_terms import traction_points
 from limpet.pressure_field.surface import ContactSurface
@@ -86,7 +87,7 @@ def _bound(
     return vertex, weight
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _inverse(x: Array, tet: Array) -> Array:
     """(3, 3): from a place to barycentric coordinates 1 to 3."""
     edges = np.empty((3, 3))

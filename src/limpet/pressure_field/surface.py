@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.errors import LimpetError
 from limpet.pressure_field.crossing_pairs import (
     crossing_tets,
@@ -120,7 +121,7 @@ def no_candidates() -> Candidates:
     return Candidates(np.zeros((0, 2), np.int32), np.zeros((3, 3)), np.zeros(3), -1.0)
 
 
-@njit(cache=True)
+@inner()
 def in_order(pairs: Array) -> Array:
     """The pairs sorted, so that sums over them do not depend on when they were searched for."""
     key = np.empty(len(pairs), np.int64)
@@ -204,7 +205,7 @@ def equal_pressure_near(
     return found, known, swapped
 
 
-@njit(cache=True)
+@inner()
 def _rank(body: FieldData) -> float:
     """The body with the higher rank is the host: compliant half space, then number of tets."""
     if body.kind == FIELD:
@@ -212,7 +213,7 @@ def _rank(body: FieldData) -> float:
     return np.inf if body.kind == SOFT_SPACE else 0.0
 
 
-@njit(cache=True)
+@inner()
 def field_field(
     cells_h: Array, boxes_h: Boxes, points: Array, tets: Array, cells_p: Array, boxes_p: Boxes,
     rh: Array, th: Array, rp: Array, tp: Array, swapped: bool, known: Candidates, slack: float,
@@ -238,7 +239,7 @@ def field_field(
     return measured(whole, cells_h, cells_p, rp, rh, th, swapped), known
 
 
-@njit(cache=True)
+@inner()
 def field_rigid(
     cells_h: Array, boxes_h: Boxes, points: Array, triangles: Array, cells_p: Array, boxes_p: Boxes,
     rh: Array, th: Array, rp: Array, tp: Array, swapped: bool, known: Candidates, slack: float,
@@ -255,7 +256,7 @@ def field_rigid(
     return measured(batch, cells_h, cells_h[:0], rp, rh, th, swapped), known
 
 
-@njit(cache=True)
+@inner()
 def half_space_field(
     cell: Array, normal: Array, offset: float,
     points: Array, tets: Array, cells_p: Array, boxes_p: Boxes,
@@ -269,7 +270,7 @@ def half_space_field(
     return _without_cell(measured(batch, cell, cells_p, rp, rh, th, swapped), not swapped)
 
 
-@njit(cache=True)
+@inner()
 def half_space_rigid(
     cell: Array, normal: Array, offset: float, points: Array, triangles: Array, boxes_p: Boxes,
     rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
@@ -281,7 +282,7 @@ def half_space_rigid(
     return _without_cell(measured(batch, cell, cell[:0], rp, rh, th, swapped), not swapped)
 
 
-@njit(cache=True)
+@inner()
 def field_on_plane(
     cells_h: Array, boxes_h: Boxes, normal: Array, offset: float,
     rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
@@ -307,14 +308,14 @@ def _below(boxes_p: Boxes, normal: Array, offset: float, r: Array, t: Array) -> 
     return pairs
 
 
-@njit(cache=True)
+@inner()
 def _without_cell(found: Found, second: bool) -> Found:
     """Set the cell index of a half space to -1."""
     found[1][:, 1 if second else 0] = -1
     return found
 
 
-@njit(cache=True)
+@inner()
 def _travel(boxes: Boxes, known: Candidates, r: Array, t: Array) -> float:
     """[m] by which points of the probe have moved at most since candidates were found."""
     if known.slack < 0.0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.rotation import (
     quaternion_matrix,
     quaternion_product,
@@ -95,12 +96,12 @@ def twist_modes(arms: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@inner()
 def _cross(a: Array) -> Array:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-@njit(cache=True)
+@inner()
 def _gyroscopic(inertia: Array, rotation: Array, w: Array, h: float) -> Array:
     """Solve I (w+ - w) + h w+ x I w+ = 0 in the body frame by Newton: stable at any spin."""
     if not np.any(w != 0.0):
@@ -117,7 +118,7 @@ def _gyroscopic(inertia: Array, rotation: Array, w: Array, h: float) -> Array:
     return rotation @ new
 
 
-@njit(cache=True)
+@inner()
 def _midpoint_rate(inertia: Array, w: Array, h: float) -> tuple[Array, bool]:
     """The rate W of a free body over a step h that begins with w, both in the body's frame.
 
@@ -136,7 +137,7 @@ def _midpoint_rate(inertia: Array, w: Array, h: float) -> tuple[Array, bool]:
     return rate, np.abs(residual).max() <= 1e-12 * np.abs(momentum).max()
 
 
-@njit(cache=True)
+@inner()
 def _turned(angle: Array, vector: Array) -> Array:
     """exp of a rotation vector [rad] times a vector."""
     return quaternion_matrix(rotation_vector_quaternion(angle)) @ vector

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.face_patches import (
     QUAD,
     FacePatches,
@@ -143,7 +144,7 @@ def within(triangle: Array, vertices: Array, weights: Array, out: Array) -> bool
     return True
 
 
-@njit(cache=True)
+@inner()
 def _cuts(
     triangle: int, one: Array, two: Array, start: Array, face: Array, corners: Array, kind: Array,
     out: Array, n: int,
@@ -224,14 +225,14 @@ def _curve_edges(
     )  # fmt: skip
 
 
-@njit(cache=True)
+@inner()
 def grown(a: Array) -> Array:
     more = np.empty(2 * len(a), dtype=a.dtype)
     more[: len(a)] = a
     return more
 
 
-@njit(cache=True)
+@inner()
 def grown_rows(a: Array) -> Array:
     more = np.empty((2 * len(a), a.shape[1]), dtype=a.dtype)
     more[: len(a)] = a

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.mesh import JoinedSurface
+from limpet.compiled import inner
 from limpet.geometry.union import UnionMesh
 
 Array = np.ndarray
@@ -99,7 +100,7 @@ def _shell_of_vertices(
     return home
 
 
-@njit(cache=True)
+@inner()
 def _barycentric(p: Array, a: Array, b: Array, c: Array, out: Array) -> None:
     """Weights of p in the plane of a, b, c, cleaned of rounding: no tiny and no negative ones."""
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]

@@ -28,6 +28,7 @@ from limpet.cavity.mesh import (
     with_support,
 )
 from limpet.cavity.seal.boundary import Candidate
+from limpet.compiled import inner
 
 Array = np.ndarray
 # (body, points (k, 3)) -> triangle (k,) of that body, or -1, and barycentric weights (k, 3)
@@ -143,7 +144,7 @@ def _over_a_crease(
     return over
 
 
-@njit(cache=True)
+@inner()
 def _normal(triangle: Array, x: Array) -> tuple[float, float, float]:
     a, b, c = x[triangle[0]], x[triangle[1]], x[triangle[2]]
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]

@@ -15,6 +15,7 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from limpet.cavity.gas.gap_flow import RingGap
+from limpet.compiled import inner
 
 Array = np.ndarray
 
@@ -245,7 +246,7 @@ def _shortest_odd_cycle(
     return best, ring
 
 
-@njit(cache=True)
+@inner()
 def _among(edges: Array, v: int, w: int) -> bool:
     for k in range(len(edges)):
         a, b = edges[k]

@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.fem.elements.block import CellBlock
 from limpet.fem.elements.corotational import gram
 from limpet.geometry.rotation import det3, symmetric_eigen
@@ -46,7 +47,7 @@ def _split(own_pressure: bool, lam: float, mu: float, alpha: float) -> tuple[flo
     return 0.0, lam, alpha
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _gradient(x: Array, nodes: Array, gradients: Array, f: Array) -> None:
     f[:] = 0.0
     for a in range(len(nodes)):
@@ -55,7 +56,7 @@ def _gradient(x: Array, nodes: Array, gradients: Array, f: Array) -> None:
                 f[i, j] += x[nodes[a], i] * gradients[a, j]
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _cofactor(f: Array, out: Array) -> None:
     """dJ/dF."""
     for i in range(3):
@@ -64,7 +65,7 @@ def _cofactor(f: Array, out: Array) -> None:
             out[i, j] = f[i1, j1] * f[i2, j2] - f[i1, j2] * f[i2, j1]
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _excess(
     x: Array, nodes: Array, gradients: Array, weights: Array, shape: Array, root: Array,
     part: Array,
@@ -81,7 +82,7 @@ def _excess(
                 part[i] += root[i, j] * shape[g, j] * excess
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _point_rows(
     f: Array, w: float, mu: float, lam: float, pressure: float, gradients: Array, rows: Array
 ) -> int:
