@@ -1,11 +1,14 @@
-"""How the functions that only kernels call are compiled."""
+"""How the functions that only kernels call are compiled, and what to write in place of slices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba.extending import register_jitable
+
+Array = np.ndarray
 
 
 def inner(**options: Any) -> Callable[[Callable], Callable]:
@@ -16,3 +19,22 @@ def inner(**options: Any) -> Callable[[Callable], Callable]:
     compile the function again for each constant that it is called with.
     """
     return register_jitable(cache=True, no_cfunc_wrapper=True, **options)
+
+
+# A kernel that assigns to a slice, or a row, contains the check of the shapes and the code that
+# writes the message: seconds to compile, also for those that call it.
+
+
+@inner()
+def copy(source: Array, target: Array) -> None:
+    """target[: len(source)] = source, for arrays of one dimension."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@inner()
+def copy_rows(source: Array, target: Array, first: int) -> None:
+    """target[first : first + len(source)] = source, for arrays of two dimensions."""
+    for i in range(source.shape[0]):
+        for k in range(source.shape[1]):
+            target[first + i, k] = source[i, k]

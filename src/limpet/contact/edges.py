@@ -237,7 +237,6 @@ def _edge_between(i: int, j: int, shape: Shape) -> int:
     return -1
 
 
-@njit(cache=True)
 def kept_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, ends_x: Array, ends_y: Array, alarm: float
 ) -> tuple[Array, Array]:
@@ -246,6 +245,14 @@ def kept_rows(
     A soft surface is flat where another one lies on its edges: they are no ridges, but would be if
     let go. So they stay in contact as long as the line between them is in their normal cones.
     """
+    ends_x, ends_y = np.ascontiguousarray(ends_x), np.ascontiguousarray(ends_y)
+    return _kept_rows(x, shape_x, y, shape_y, ends_x, ends_y, alarm)
+
+
+@njit(cache=True)
+def _kept_rows(
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, ends_x: Array, ends_y: Array, alarm: float
+) -> tuple[Array, Array]:
     index, value = np.empty((len(ends_x), 7), np.int32), np.empty((len(ends_x), 10))
     found, far = 0, alarm + shape_x.patches.bulge + shape_y.patches.bulge
     for c in range(len(ends_x)):

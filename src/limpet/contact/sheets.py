@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import copy, inner
 from limpet.contact.contacts import doubled
 from limpet.contact.continuous import time_of_impact
 from limpet.geometry.bvh import DEPTH, Tree, build_tree
@@ -221,7 +221,7 @@ def vertices_on_faces(
             index[found, 0], index[found, 1] = i, faces[slot]
             for k in range(3):
                 index[found, 2 + k] = triangles[faces[slot], k]
-            value[found] = best[slot, :7]
+            copy(best[slot, :7], value[found])
             found += 1
     return index[:found], value[:found]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import copy, inner
 
 Array = np.ndarray
 
@@ -155,7 +155,7 @@ def on_face(
     """Nodes (8,) and weights (8,) of the point of an element face at barycentrics of a triangle."""
     p = patch_of(triangle, bary, start, face, corners, kind)
     s, t = reference(corners[p], bary)
-    out_nodes[:] = nodes[face[p]]
+    copy(nodes[face[p]], out_nodes)
     face_weights(kind[face[p]], s, t, out_weights)
 
 

@@ -253,6 +253,7 @@ def contact_pairs(
         return NO_PAIRS, np.zeros((0, 3))
     c = contacts
     sides = c.surface_a, c.vertices_a, c.weights_a, c.surface_b, c.vertices_b, c.weights_b
-    entries = _entries(*sides, c.gap, c.normal, c.kind, at.start, at.x, surfaces, EDGE_EDGE)
-    *frames, point = _frames(*sides, c.gap, c.normal, at.start, at.x, at.centre, surfaces)
+    normal = np.ascontiguousarray(c.normal)
+    entries = _entries(*sides, c.gap, normal, c.kind, at.start, at.x, surfaces, EDGE_EDGE)
+    *frames, point = _frames(*sides, c.gap, normal, at.start, at.x, at.centre, surfaces)
     return PointPairs(*entries, *frames), point

@@ -100,7 +100,7 @@ def warm_start(rows: ConstraintRows, p: Impulses, on: Velocities) -> None:
 
 @njit(cache=True, error_model="numpy")
 def begin(
-    rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float, ends: bool = False
+    rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float, ends: bool
 ) -> None:
     """Start from a share of the impulses p, in place on both.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import copy_rows, inner
 from limpet.contact.law import solve_contact
 from limpet.particles import held
 from limpet.particles.point_pairs import PointPairs
@@ -277,8 +277,8 @@ def sweep_rigid(
             else:
                 along_held, along_contacts = d_held, d_contacts
             last = size
-            old_held[:] = p_held
-            old_contacts[:] = p_contacts
+            copy_rows(p_held, old_held, 0)
+            copy_rows(p_contacts, old_contacts, 0)
     return largest, squares
 
 

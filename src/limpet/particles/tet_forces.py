@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import copy, inner
 from limpet.geometry.distance import Vec, add, cross, dot, point, scale, sub
 from limpet.geometry.rotation import polar
 
@@ -182,7 +182,7 @@ def tet_forces(
     """
     force, table = np.zeros_like(x), np.empty(PLACES * LANES)
     for b in range(len(cells)):
-        table[: 10 * LANES] = slopes[b]
+        copy(slopes[b], table)
         _edges(table, x, cells[b])
         _gradients(table, F)
         _edges(table, v, cells[b])

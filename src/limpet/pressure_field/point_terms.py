@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import copy_rows, inner
 from limpet.pressure_field.friction_terms import point_friction
 from limpet.pressure_field.patch_terms import traction_points
 from limpet.pressure_field.surface import ContactSurface
@@ -119,8 +119,9 @@ def add_stored(out: Array, x: Array, tets: Array, energy: Array, first: int) -> 
     for t in range(len(tets)):
         if energy[t] <= 0.0:
             continue
-        gradient[1:] = _inverse(x, tets[t])
-        gradient[0] = -gradient[1] - gradient[2] - gradient[3]
+        copy_rows(_inverse(x, tets[t]), gradient, 1)
+        for c in range(3):
+            gradient[0, c] = -gradient[1, c] - gradient[2, c] - gradient[3, c]
         for i in range(4):
             for j in range(4):
                 k = 0.0

@@ -139,30 +139,21 @@ def contact_surface(
 ) -> ContactSurface:
     """The surface on which the pressures of a and b are equal; empty if they do not overlap."""
     check_pair(a, b)
-    return as_surface(*equal_pressure(a.data, *pose_a, b.data, *pose_b))
+    found, _, swapped = equal_pressure_near(a.data, *pose_a, b.data, *pose_b, no_candidates(), 0.0)
+    return as_surface(*found, swapped)
 
 
 def as_surface(
     rows: Array, cells: Array, start: Array, corners: Array, swapped: bool
 ) -> ContactSurface:
-    """From what equal_pressure returns."""
+    """From what equal_pressure_near finds: see polygons.measured."""
     of_a, of_b = (OF_HOST, OF_PROBE) if swapped else (OF_PROBE, OF_HOST)
+    area, centroid = rows[:, AREA : AREA + 3].copy(), rows[:, CENTROID : CENTROID + 3].copy()
+    gradient_a, gradient_b = rows[:, of_a : of_a + 3].copy(), rows[:, of_b : of_b + 3].copy()
     return ContactSurface(
-        area=rows[:, AREA : AREA + 3], centroid=rows[:, CENTROID : CENTROID + 3],
-        pressure=rows[:, PRESSURE], gradient_a=rows[:, of_a : of_a + 3],
-        gradient_b=rows[:, of_b : of_b + 3], cells=cells, start=start, corners=corners[:, :3],
-        corner_pressure=corners[:, 3],
+        area, centroid, rows[:, PRESSURE].copy(), gradient_a, gradient_b, cells, start,
+        corners[:, :3].copy(), corners[:, 3].copy(),
     )  # fmt: skip
-
-
-@njit(cache=True)
-def equal_pressure(
-    a: FieldData, ra: Array, ta: Array, b: FieldData, rb: Array, tb: Array
-) -> tuple[Array, Array, Array, Array, bool]:
-    """Polygons of contact_surface (see polygons.measured), and whether a is the host."""
-    found, _, swapped = equal_pressure_near(a, ra, ta, b, rb, tb, no_candidates(), 0.0)
-    rows, cells, start, corners = found
-    return rows, cells, start, corners, swapped
 
 
 @njit(cache=True)
@@ -170,8 +161,10 @@ def equal_pressure_near(
     a: FieldData, ra: Array, ta: Array, b: FieldData, rb: Array, tb: Array, known: Candidates,
     slack: float,
 ) -> tuple[Found, Candidates, bool]:  # fmt: skip
-    """As equal_pressure, with candidates that are searched again, `slack` [m] around the pose, if
-    the bodies have left the known ones. Also returns those.
+    """Polygons of contact_surface, the candidates for them, and whether a is the host.
+
+    Candidates are searched again, `slack` [m] around the pose, if the bodies have left the known
+    ones.
 
     The choice of the host does not change the surface; the tree of the larger body is not moved.
     """
@@ -289,29 +282,43 @@ def field_on_plane(
 ) -> Found:  # fmt: skip
     """Tets of the host on a rigid half space."""
     r, t = relative(rh, th, rp, tp)
-    n = r @ normal
-    d = offset + n @ t
-    cells = near_plane(boxes_h, n[0], n[1], n[2], d, True)
+    nx, ny, nz = _rotated(r, normal)
+    d = offset + (nx * t[0] + ny * t[1] + nz * t[2])
+    cells = near_plane(boxes_h, nx, ny, nz, d, True)
     pairs = np.zeros((len(cells), 2), np.int32)
-    pairs[:, 0] = cells
-    batch = plane_slices(pairs, cells_h, n[0], n[1], n[2], d)
+    for k in range(len(cells)):
+        pairs[k, 0] = cells[k]
+    batch = plane_slices(pairs, cells_h, nx, ny, nz, d)
     return _without_cell(measured(batch, cells_h, cells_h[:0], rp, rh, th, swapped), swapped)
 
 
 @njit(cache=True)
 def _below(boxes_p: Boxes, normal: Array, offset: float, r: Array, t: Array) -> Array:
     """Pairs (k, 2) of the cell of a half space and the cells of the probe that reach into it."""
-    n = normal @ r  # in the probe's frame
-    cells = near_plane(boxes_p, n[0], n[1], n[2], offset - normal @ t, False)
+    nx, ny, nz = _rotated(r.T, normal)  # in the probe's frame
+    d = offset - (normal[0] * t[0] + normal[1] * t[1] + normal[2] * t[2])
+    cells = near_plane(boxes_p, nx, ny, nz, d, False)
     pairs = np.zeros((len(cells), 2), np.int32)
-    pairs[:, 1] = cells
+    for k in range(len(cells)):
+        pairs[k, 1] = cells[k]
     return pairs
+
+
+@inner()
+def _rotated(r: Array, n: Array) -> tuple[float, float, float]:
+    return (
+        r[0, 0] * n[0] + r[0, 1] * n[1] + r[0, 2] * n[2],
+        r[1, 0] * n[0] + r[1, 1] * n[1] + r[1, 2] * n[2],
+        r[2, 0] * n[0] + r[2, 1] * n[1] + r[2, 2] * n[2],
+    )
 
 
 @inner()
 def _without_cell(found: Found, second: bool) -> Found:
     """Set the cell index of a half space to -1."""
-    found[1][:, 1 if second else 0] = -1
+    cells = found[1]
+    for k in range(len(cells)):
+        cells[k, 1 if second else 0] = -1
     return found
 
 

@@ -86,7 +86,8 @@ def _fill(links: Array, lower: Array, upper: Array, least: Array, greatest: Arra
         for i in range(nodes - 1, -1, -1):
             second, c = links[i, 0], links[i, 1]
             if second < 0:
-                low[i, :3], high[i, :3] = lower[level, c], upper[level, c]
+                for k in range(3):
+                    low[i, k], high[i, k] = lower[level, c, k], upper[level, c, k]
                 low[i, 3], high[i, 3] = least[c], greatest[c]
             else:
                 for k in range(4):
@@ -264,7 +265,8 @@ def _search(
         if size_h <= FEW and size_p <= FEW:
             if found + size_h * size_p > len(pairs):
                 more = np.empty((4 * len(pairs), 2), np.int32)
-                more[:found] = pairs[:found]
+                for k in range(found):
+                    more[k, 0], more[k, 1] = pairs[k, 0], pairs[k, 1]
                 pairs = more
             for k in range(i, i + 2 * size_h - 1):
                 if lh[k, 0] >= 0:

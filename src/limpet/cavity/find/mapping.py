@@ -163,8 +163,8 @@ def _map_vertices(
                 point[copy] = number[u]
                 copy_body[copy] = body[t]
                 copy_face[copy] = face[t]
-                vertices[copy] = wall_triangles[face[t]]
                 a, b, c = wall_triangles[face[t]]
+                vertices[copy, 0], vertices[copy, 1], vertices[copy, 2] = a, b, c
                 _barycentric(points[u], y[a], y[b], y[c], weights[copy])
                 n += 1
             corners[t, i] = copy

@@ -53,7 +53,8 @@ def _subtract(
     for e in range(m):
         deform(x, cells[e], gradients[e], POLAR, f, r, trace)
         if shape.shape[1] == 0:
-            pressure[:] = lam * trace
+            for g in range(q):
+                pressure[g] = lam * trace[g]
         else:
             bulk = lam + 2.0 / 3.0 * mu
             own_pressure(weights[e], shape, roots[e], trace, bulk, mu, pressure)

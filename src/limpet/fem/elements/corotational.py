@@ -349,7 +349,11 @@ def _energy(
     for e in range(m):
         deform(x, cells[e], gradients[e], rotation, f, r, trace)
         for g in range(q):
-            strain[:] = r[g].T @ f[g]
+            for i in range(3):
+                for j in range(3):
+                    strain[i, j] = (
+                        r[g, 0, i] * f[g, 0, j] + r[g, 1, i] * f[g, 1, j] + r[g, 2, i] * f[g, 2, j]
+                    )
             square = 0.0
             for i in range(3):
                 for j in range(3):
