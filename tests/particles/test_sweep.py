@@ -381,7 +381,7 @@ def test_a_solve_begins_from_a_share_of_what_is_known():
     warm_start(rows, q, want)
     limit_tension(rows.distances, q.distances, H, want.v, want.inverse_mass)
 
-    begin(rows, p, on, H, 0.9)
+    begin(rows, p, on, H, 0.9, False)
 
     for a, b in zip((*p, on.v, on.rigid_v), (*q, want.v, want.rigid_v)):
         np.testing.assert_array_equal(a, b)

@@ -17,6 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
+
 Array = np.ndarray
 
 
@@ -34,7 +36,7 @@ def gather(nodes: Array, y: Array, origin: Array, out: Array) -> None:
             )
 
 
-@njit(cache=True)
+@inner()
 def add_volume_gradient(curved: Array, share: Array, y: Array, g: Array) -> float:
     """Volume about y[0] of triangles (c, 6) over points y; adds its gradient to g (v, 3)."""
     volume = 0.0
@@ -77,7 +79,7 @@ def add_volume_gradient(curved: Array, share: Array, y: Array, g: Array) -> floa
     return volume / 3.0
 
 
-@njit(cache=True)
+@inner()
 def curved_area(nodes: Array, y: Array) -> float:
     """Length of the area vector of a triangle: that of its corners, and 2/3 sag x chord a side."""
     a, b, c = y[nodes[0]], y[nodes[1]], y[nodes[2]]

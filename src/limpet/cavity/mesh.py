@@ -19,6 +19,7 @@ from numba import njit
 
 from limpet.cavity.curved_triangles import add_volume_gradient, curved_area, facets_of
 from limpet.cavity.quads import add_quad_gradient, facets_of_quads, quad_area
+from limpet.compiled import inner
 from limpet.geometry.face_patches import FacePatches, join_patches
 from limpet.geometry.surface import Surface
 
@@ -271,7 +272,7 @@ def _volume(
     return volume
 
 
-@njit(cache=True)
+@inner()
 def _flat_volume(triangles: Array, share: Array, y: Array) -> float:
     v = 0.0
     o0, o1, o2 = y[0]  # about a vertex of the mesh, so that no digits are lost far from the origin
@@ -334,7 +335,7 @@ def _areas(
     return whole, bridging
 
 
-@njit(cache=True)
+@inner()
 def _area(a: Array, b: Array, c: Array) -> float:
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.cells import serendipity8
 
 Array = np.ndarray
@@ -32,7 +33,7 @@ def _rule() -> tuple[Array, Array, Array]:
 SHAPE, ALONG_S, ALONG_T = _rule()
 
 
-@njit(cache=True)
+@inner()
 def add_quad_gradient(quads: Array, share: Array, y: Array, g: Array) -> float:
     """Volume about y[0] of faces (q, 8) over points y; adds its gradient to g (v, 3)."""
     volume = 0.0
@@ -65,7 +66,7 @@ def add_quad_gradient(quads: Array, share: Array, y: Array, g: Array) -> float:
     return volume / 3.0
 
 
-@njit(cache=True)
+@inner()
 def quad_area(nodes: Array, y: Array) -> float:
     """Length of the area vector of a face: that of its corners, and 2/3 sag x chord a side."""
     a, b = y[nodes[2]] - y[nodes[0]], y[nodes[3]] - y[nodes[1]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.distance import Vec
 
 Array = np.ndarray
@@ -117,7 +118,7 @@ def doubled(array: Array) -> Array:
     return np.concatenate((array, np.empty_like(array)))
 
 
-@njit(cache=True)
+@inner()
 def store(
     index: Array, value: Array, row: int, kind: int, va: Corners, wa: Vec, vb: Corners, wb: Vec,
     n: Vec, gap: float,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.distance import (
     Vec,
     add,
@@ -33,7 +34,7 @@ def _volume(c: tuple[float, float, float, float], t: float) -> float:
     return ((c[3] * t + c[2]) * t + c[1]) * t + c[0]
 
 
-@njit(cache=True)
+@inner()
 def _cubic(a: Vec, b: Vec, c: Vec, u: Vec, v: Vec, w: Vec) -> tuple[float, float, float, float]:
     """Coefficients over t of (a + t u) . ((b + t v) x (c + t w))."""
     bc, vw = cross(b, c), cross(v, w)
@@ -41,7 +42,7 @@ def _cubic(a: Vec, b: Vec, c: Vec, u: Vec, v: Vec, w: Vec) -> tuple[float, float
     return dot(a, bc), dot(u, bc) + dot(a, mixed), dot(a, vw) + dot(u, mixed), dot(u, vw)
 
 
-@njit(cache=True)
+@inner()
 def _extrema(c: tuple[float, float, float, float], h: float) -> tuple[float, float]:
     """Where the cubic turns in (0, h), in order; h where it does not."""
     p, q, r = 3.0 * c[3], 2.0 * c[2], c[1]

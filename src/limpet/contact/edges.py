@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.collider import Edges, Shape
 from limpet.contact.contacts import EDGE_EDGE, doubled, store
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, Tree, nearest, triangle_pairs
@@ -43,7 +44,7 @@ CONE = 1e-3  # tolerance on normal cones: crossed planks touch on the rim of the
 SHALLOW = 0.1  # share of the alarm: overlap below it needs no proof that the edges are inside
 
 
-@njit(cache=True)
+@inner()
 def signed_distance(
     p: Vec, x: Array, tree: Tree, adjacent: Adjacency, max_distance: float, stack: Array
 ) -> float:
@@ -57,7 +58,7 @@ def signed_distance(
     return d if dot(r, pseudo_normal(t, u, v, w, feature, x, adjacent)) >= 0.0 else -d
 
 
-@njit(cache=True)
+@inner()
 def is_ridge(e: int, x: Array, edges: Edges, triangles: Array, least: float = RIDGE) -> bool:
     """Whether the faces of edge e turn away from each other, by more than `least` [rad]."""
     p = point(x, edges.edges[e, 0])
@@ -69,7 +70,7 @@ def is_ridge(e: int, x: Array, edges: Edges, triangles: Array, least: float = RI
     return below and np.arctan2(sine, dot(n0, n1)) > least
 
 
-@njit(cache=True)
+@inner()
 def _smooth_edge(e: int, shape: Shape) -> bool:
     """Whether edge e is one between the facets of a smooth surface."""
     if shape.patches.bulge == 0.0:
@@ -79,7 +80,7 @@ def _smooth_edge(e: int, shape: Shape) -> bool:
     return shape.patches.smooth[t, 0 if corners[0] == o else (1 if corners[1] == o else 2)]
 
 
-@njit(cache=True)
+@inner()
 def _ridges(x: Array, shape: Shape, near: Array) -> Array:
     """For the edges owned by the triangles near (k,) whether they are ridges; False elsewhere."""
     edges, triangles = shape.edges, shape.adjacent.triangles
@@ -95,7 +96,7 @@ def _ridges(x: Array, shape: Shape, near: Array) -> Array:
     return ridge
 
 
-@njit(cache=True)
+@inner()
 def _cone(e: int, x: Array, edges: Edges, triangles: Array) -> tuple[Vec, Vec, Vec]:
     """Mean normal of edge e and the directions into its two faces, across the edge."""
     p = point(x, edges.edges[e, 0])
@@ -108,7 +109,7 @@ def _cone(e: int, x: Array, edges: Edges, triangles: Array) -> tuple[Vec, Vec, V
     return unit(add(n0, n1)), into0, into1
 
 
-@njit(cache=True)
+@inner()
 def _ridge_normal(
     e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape, across: Vec
 ) -> Vec:
@@ -137,7 +138,7 @@ def _meet(x0: Vec, x1: Vec, y0: Vec, y1: Vec, alarm: float) -> tuple[bool, float
     return near, s, t, r
 
 
-@njit(cache=True)
+@inner()
 def _crossing_normal(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape) -> Vec:
     """The unit normal from ridge f of b to ridge e of a where they cross, zero if they do not."""
     one, two = shape_x.edges.edges[e], shape_y.edges.edges[f]
@@ -149,7 +150,7 @@ def _crossing_normal(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y
     return _ridge_normal(e, x, shape_x, f, y, shape_y, n)
 
 
-@njit(cache=True)
+@inner()
 def _edge_bulge(e: int, s: float, n: Vec, x: Array, shape: Shape) -> float:
     """How far the smooth surface stands out along n over the place s of its edge e [m]."""
     t, triangles = shape.edges.triangles[e, 0], shape.adjacent.triangles
@@ -162,7 +163,7 @@ def _edge_bulge(e: int, s: float, n: Vec, x: Array, shape: Shape) -> float:
     return h * dot(normal, n)
 
 
-@njit(cache=True)
+@inner()
 def _sagitta(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape) -> float:
     """[m] in the middle of edge e if it is as curved as the smooth surface at its edge f."""
     along = sub(point(x, shape_x.edges.edges[e, 1]), point(x, shape_x.edges.edges[e, 0]))
@@ -173,7 +174,7 @@ def _sagitta(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape)
     return max(0.0, 0.125 * dot(along, along) * bend)
 
 
-@njit(cache=True)
+@inner()
 def _follows(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape) -> bool:
     """Whether the soft edge e can be as curved as the smooth surface at its edge f.
 
@@ -186,7 +187,7 @@ def _follows(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape)
     return _sagitta(e, x, shape_x, f, y, shape_y) <= relief
 
 
-@njit(cache=True)
+@inner()
 def _curved_chord(
     e: int, s: float, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape
 ) -> float:
@@ -195,7 +196,7 @@ def _curved_chord(
     return 4.0 * s * (1.0 - s) * min(shape_x.patches.relief, sagitta)
 
 
-@njit(cache=True)
+@inner()
 def _recess(
     e: int, s: float, x: Array, shape_x: Shape, f: int, t: float, y: Array, shape_y: Shape, n: Vec
 ) -> float:
@@ -212,7 +213,7 @@ def _recess(
     return of_x + of_y
 
 
-@njit(cache=True)
+@inner()
 def _store(
     index: Array, value: Array, row: int, e: int, shape_x: Shape, s: float,
     f: int, shape_y: Shape, t: float, n: Vec, gap: float,
@@ -222,7 +223,7 @@ def _store(
     store(index, value, row, EDGE_EDGE, (a0, a1, a0), wx, (b0, b1, b0), wy, n, gap)
 
 
-@njit(cache=True)
+@inner()
 def _edge_between(i: int, j: int, shape: Shape) -> int:
     """The edge with these two ends, -1 if there is none."""
     edges, start, owned = shape.edges.edges, shape.edges.owned_start, shape.edges.owned
@@ -236,7 +237,6 @@ def _edge_between(i: int, j: int, shape: Shape) -> int:
     return -1
 
 
-@njit(cache=True)
 def kept_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, ends_x: Array, ends_y: Array, alarm: float
 ) -> tuple[Array, Array]:
@@ -245,6 +245,14 @@ def kept_rows(
     A soft surface is flat where another one lies on its edges: they are no ridges, but would be if
     let go. So they stay in contact as long as the line between them is in their normal cones.
     """
+    ends_x, ends_y = np.ascontiguousarray(ends_x), np.ascontiguousarray(ends_y)
+    return _kept_rows(x, shape_x, y, shape_y, ends_x, ends_y, alarm)
+
+
+@njit(cache=True)
+def _kept_rows(
+    x: Array, shape_x: Shape, y: Array, shape_y: Shape, ends_x: Array, ends_y: Array, alarm: float
+) -> tuple[Array, Array]:
     index, value = np.empty((len(ends_x), 7), np.int32), np.empty((len(ends_x), 10))
     found, far = 0, alarm + shape_x.patches.bulge + shape_y.patches.bulge
     for c in range(len(ends_x)):
@@ -260,7 +268,7 @@ def kept_rows(
     return index[:found], value[:found]
 
 
-@njit(cache=True)
+@inner()
 def edge_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float
 ) -> tuple[Array, Array]:

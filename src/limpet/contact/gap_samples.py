@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.collider import Shape
 from limpet.contact.vertices import on_patch
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, nearest
@@ -18,7 +19,7 @@ from limpet.geometry.smooth import patch
 Array = np.ndarray
 
 
-@njit(cache=True)
+@inner()
 def smooth_gap(p: Vec, y: Array, shape: Shape, reach: float, stack: Array) -> float:
     """[m] from the smooth surface over the triangles at y to p, negative inside; inf beyond reach.
 

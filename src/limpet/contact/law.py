@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
+
 Array = np.ndarray
 
 KIND = 0  # three rows; data: mu
@@ -82,7 +84,7 @@ def alart_curnier(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def displacement_error(h: float, w: Array, phi: Array) -> float:
     """phi as a displacement, over 1 mm."""
     largest = 0.0
@@ -103,7 +105,7 @@ def project(data: Array, lam: Array) -> None:
     project_on_cone(lam, data[0])
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def natural_map(
     data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
 ) -> bool:

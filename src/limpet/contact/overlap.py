@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.collider import Shape
 from limpet.contact.edges import signed_distance
 from limpet.geometry.bvh import DEPTH, box_distance2
@@ -13,7 +14,7 @@ from limpet.geometry.distance import Vec, point
 Array = np.ndarray
 
 
-@njit(cache=True)
+@inner()
 def _depth(p: Vec, y: Array, shape: Shape, deepest: float, stack: Array) -> float:
     """The larger of `deepest` and the depth of p in the surface at y [m]."""
     tree = shape.tree
@@ -22,7 +23,7 @@ def _depth(p: Vec, y: Array, shape: Shape, deepest: float, stack: Array) -> floa
     return max(deepest, -signed_distance(p, y, tree, shape.adjacent, np.inf, stack))
 
 
-@njit(cache=True)
+@inner()
 def _middle(x: Array, corners: Array) -> Vec:
     a = b = c = 0.0
     for i in corners:
@@ -31,7 +32,7 @@ def _middle(x: Array, corners: Array) -> Vec:
     return a / n, b / n, c / n
 
 
-@njit(cache=True)
+@inner()
 def _deepest_of(x: Array, shape_x: Shape, y: Array, shape_y: Shape) -> float:
     stack, deepest = np.empty(DEPTH, np.int32), 0.0
     for edge in shape_x.edges.edges:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy, inner
 from limpet.errors import require_positive
 
 Array = np.ndarray
@@ -80,14 +81,14 @@ def signed_distance(kind: int, size: Array, axis: Array, d: Array, n: Array) -> 
     if kind == BALL:
         length = np.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
         if length == 0.0:
-            n[:] = axis
+            copy(axis, n)
             return -size[0]
         for i in range(3):
             n[i] = d[i] / length
         return length - size[0]
     along = d[0] * axis[0] + d[1] * axis[1] + d[2] * axis[2]
     if kind == HALF_SPACE:
-        n[:] = axis
+        copy(axis, n)
         return along - size[0]
     out = 0.0
     for i in range(3):
@@ -140,7 +141,7 @@ def no_nearer(kind: int, size: Array, axis: Array, d: Array, half: Array) -> flo
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def near_primitive(
     x: Array, v: Array, first: int, last: int, kind: int, size: Array, axis: Array, centre: Array,
     rotation: Array, motion: Array, thickness: float, margin: float, h: float, reach: float,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.collider import Shape
 from limpet.contact.contacts import doubled
 from limpet.contact.edges import CROSSING, is_ridge
@@ -51,7 +52,7 @@ LOOKS = 0.5  # cosine between the line to the sheet and the normal of a corner o
 NEAREST = 0.99  # share of its distance from a ridge that an edge has from the surface as a whole
 
 
-@njit(cache=True)
+@inner()
 def signed_nearest(
     p: Vec, y: Array, shape: Shape, within: float, stack: Array
 ) -> tuple[int, float, float, float, Vec, float]:
@@ -99,7 +100,7 @@ def vertices_on_closed(
     return index[:found], value[:found]
 
 
-@njit(cache=True)
+@inner()
 def _outside(
     n: Vec, d: float, p: Vec, up: Vec, out: Vec, y: Array, shape: Shape, stack: Array
 ) -> float:
@@ -174,7 +175,7 @@ def corners_on_sheet(
     return index[:found], value[:found]
 
 
-@njit(cache=True)
+@inner()
 def _parallel(u: Vec, v: Vec) -> bool:
     """Whether the line between two edges along u and v has no direction; vertices touch then."""
     n = cross(u, v)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy, inner
 from limpet.contact.contacts import doubled
 from limpet.contact.continuous import time_of_impact
 from limpet.geometry.bvh import DEPTH, Tree, build_tree
@@ -86,7 +87,7 @@ def cover(tree: Tree, x: Array, y: Array, triangles: Array) -> None:
             tree.lower[node, k], tree.upper[node, k] = low, high
 
 
-@njit(cache=True)
+@inner()
 def near_triangles(tree: Tree, low: Vec, high: Vec, stack: Array, out: Array) -> int:
     """Triangles of the leaves whose boxes meet a box: how many, and which in out (m,)."""
     lower, upper, second, found = tree.lower, tree.upper, tree.second, 0
@@ -111,14 +112,14 @@ def near_triangles(tree: Tree, low: Vec, high: Vec, stack: Array, out: Array) ->
     return found
 
 
-@njit(cache=True)
+@inner()
 def bounding(p: Vec, q: Vec, reach: float) -> tuple[Vec, Vec]:
     """Corners of a box that is `reach` [m] larger than pq all round."""
     low = (min(p[0], q[0]) - reach, min(p[1], q[1]) - reach, min(p[2], q[2]) - reach)
     return low, (max(p[0], q[0]) + reach, max(p[1], q[1]) + reach, max(p[2], q[2]) + reach)
 
 
-@njit(cache=True)
+@inner()
 def vertex_side(i: int, x: Array, sheet: Sheet) -> Vec:
     """Sum of the area vectors round vertex i: which way its sheet faces there."""
     n = (0.0, 0.0, 0.0)
@@ -130,7 +131,7 @@ def vertex_side(i: int, x: Array, sheet: Sheet) -> Vec:
     return n
 
 
-@njit(cache=True)
+@inner()
 def _closing(v: Vec, w: Vec, n: Vec, h: float) -> float:
     """[m] how much nearer the first point may come to the second along n within h.
 
@@ -141,7 +142,7 @@ def _closing(v: Vec, w: Vec, n: Vec, h: float) -> float:
     return h * min(a + b, a, b, 0.0)
 
 
-@njit(cache=True)
+@inner()
 def _blend(v: Array, i: int, j: int, k: int, a: float, b: float, c: float) -> Vec:
     return (
         a * v[i, 0] + b * v[j, 0] + c * v[k, 0],
@@ -220,7 +221,7 @@ def vertices_on_faces(
             index[found, 0], index[found, 1] = i, faces[slot]
             for k in range(3):
                 index[found, 2 + k] = triangles[faces[slot], k]
-            value[found] = best[slot, :7]
+            copy(best[slot, :7], value[found])
             found += 1
     return index[:found], value[:found]
 

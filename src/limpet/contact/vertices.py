@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.collider import Shape
 from limpet.contact.contacts import FACE_VERTEX, VERTEX_FACE, Corners, doubled, store
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, box_distance2, nearest
@@ -59,7 +60,7 @@ def _corners(t: int, u: float, v: float, w: float, triangles: Array) -> tuple[Co
     return (i, j if v > 0.0 else i, k if w > 0.0 else i), (u, v, w)
 
 
-@njit(cache=True)
+@inner()
 def _looks(i: int, outward: Vec, n: Vec, x: Array, adjacent: Adjacency) -> bool:
     """Whether vertex i, with its normal `outward`, looks against the normal n of the other body.
 
@@ -77,7 +78,7 @@ def _looks(i: int, outward: Vec, n: Vec, x: Array, adjacent: Adjacency) -> bool:
     return towards >= LOOKS
 
 
-@njit(cache=True)
+@inner()
 def _held_normal(
     t: int, u: float, v: float, w: float, feature: int, towards: Vec, x: Array, adjacent: Adjacency
 ) -> Vec:
@@ -104,7 +105,7 @@ def _held_normal(
     return unit(total)
 
 
-@njit(cache=True)
+@inner()
 def on_patch(
     t: int, u: float, v: float, w: float, feature: int, adjacent: Adjacency, on: Patches
 ) -> bool:
@@ -116,7 +117,7 @@ def on_patch(
     return feature == FACE or on.smooth[t, 0 if u == 0.0 else (1 if v == 0.0 else 2)]
 
 
-@njit(cache=True)
+@inner()
 def _vertex_on_surface(
     i: int, x: Array, adjacent_x: Adjacency, y: Array, shape_y: Shape, alarm: float, facing: bool,
     rim: float, stack: Array,
@@ -166,7 +167,7 @@ def _vertex_on_surface(
     return _through_side(i, x, adjacent_x, y, shape_y, outward, alarm, blend, stack)
 
 
-@njit(cache=True)
+@inner()
 def _through_side(
     i: int, x: Array, adjacent_x: Adjacency, y: Array, shape_y: Shape, outward: Vec, alarm: float,
     blend: float, stack: Array,
@@ -192,7 +193,7 @@ def _through_side(
     return (t, u, v, w, feature, n, gap) if _looks(i, outward, n, x, adjacent_x) else nowhere
 
 
-@njit(cache=True)
+@inner()
 def _curved_face(
     i: int, x: Array, shape_x: Shape, t: int, weights: Vec, y: Array, shape_y: Shape
 ) -> float:
@@ -216,7 +217,7 @@ def _curved_face(
     return min(most, max(0.0, total))
 
 
-@njit(cache=True)
+@inner()
 def vertex_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, kind: int,
     rim: float = 0.0,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.distance import (
     FACE,
     Vec,
@@ -111,7 +112,7 @@ def refit(tree: Tree, x: Array, triangles: Array, margin: float = 0.0) -> None:
                 tree.upper[node, k] = high + margin
 
 
-@njit(cache=True)
+@inner()
 def box_distance2(lower: Array, upper: Array, node: int, p: Vec) -> float:
     """Squared distance of p from the box of a node."""
     d2 = 0.0
@@ -121,7 +122,7 @@ def box_distance2(lower: Array, upper: Array, node: int, p: Vec) -> float:
     return d2
 
 
-@njit(cache=True)
+@inner()
 def nearest(
     tree: Tree, x: Array, triangles: Array, p: Vec, max_distance: float, facing: Vec, stack: Array
 ) -> tuple[int, float, float, float, int, float]:
@@ -190,7 +191,7 @@ def closest_points(
     return triangle, barycentric, distance
 
 
-@njit(cache=True)
+@inner()
 def _separated(
     low_a: Array, high_a: Array, i: int, low_b: Array, high_b: Array, j: int, margin: float
 ) -> bool:
@@ -201,7 +202,7 @@ def _separated(
     return apart
 
 
-@njit(cache=True)
+@inner()
 def _boxes(node: int, tree: Tree, x: Array, triangles: Array, low: Array, high: Array) -> None:
     """Fill low and high (LEAF, 3) with the boxes of the triangles of a leaf."""
     for i in range(tree.size[node]):
@@ -260,7 +261,7 @@ def triangle_pairs(
     return pairs[:found]
 
 
-@njit(cache=True)
+@inner()
 def _triangles_touch(x: Array, s: Array, t: Array, tolerance: float) -> bool:
     """Whether two triangles without a shared vertex intersect or are within the tolerance."""
     for i in range(3):
@@ -281,7 +282,7 @@ def _triangles_touch(x: Array, s: Array, t: Array, tolerance: float) -> bool:
     return False
 
 
-@njit(cache=True)
+@inner()
 def _intersect_beside_vertex(x: Array, s: Array, t: Array, shared: int) -> bool:
     """Whether triangle s, which shares one vertex with t, also intersects t elsewhere.
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.surface import Surface
 
 Array = np.ndarray
@@ -44,12 +45,12 @@ def scale(s: float, a: Vec) -> Vec:
     return (s * a[0], s * a[1], s * a[2])
 
 
-@njit(cache=True)
+@inner()
 def dot(a: Vec, b: Vec) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(cache=True)
+@inner()
 def cross(a: Vec, b: Vec) -> Vec:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
@@ -61,7 +62,7 @@ def unit(a: Vec) -> Vec:
     return scale(1.0 / length, a) if length > 0.0 else (0.0, 0.0, 0.0)
 
 
-@njit(cache=True)
+@inner()
 def _clamp(s: float) -> float:
     return min(1.0, max(0.0, s))
 
@@ -89,7 +90,7 @@ def closest_on_segments(p0: Vec, p1: Vec, q0: Vec, q1: Vec) -> tuple[float, floa
     return s, t
 
 
-@njit(cache=True)
+@inner()
 def _snapped(u: float, v: float, w: float) -> tuple[float, float, float, int]:
     u = u if u > SNAP else 0.0
     v = v if v > SNAP else 0.0
@@ -100,7 +101,7 @@ def _snapped(u: float, v: float, w: float) -> tuple[float, float, float, int]:
     return u / total, v / total, w / total, int(u == 0.0) + int(v == 0.0) + int(w == 0.0)
 
 
-@njit(cache=True)
+@inner()
 def _closest_on_degenerate(p: Vec, a: Vec, b: Vec, c: Vec) -> tuple[float, float, float, int]:
     """As closest_on_triangle for a degenerate triangle: the closest point on its edges."""
     best, weights = np.inf, (1.0, 0.0, 0.0)
@@ -205,7 +206,7 @@ def face_normal(t: int, x: Array, triangles: Array) -> Vec:
     return unit(cross(sub(point(x, triangles[t, 1]), a), sub(point(x, triangles[t, 2]), a)))
 
 
-@njit(cache=True)
+@inner()
 def corner_angle(i: int, t: int, x: Array, triangles: Array) -> float:
     """Angle of triangle t at its vertex i [rad]."""
     k = 0 if triangles[t, 0] == i else (1 if triangles[t, 1] == i else 2)

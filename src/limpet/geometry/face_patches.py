@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy, inner
+
 Array = np.ndarray
 
 QUAD, TRIANGLE, BEZIER = 0, 1, 2  # serendipity quadrilateral; triangle; with control points
@@ -87,7 +89,7 @@ def join_patches(
     )
 
 
-@njit(cache=True)
+@inner()
 def face_weights(kind: int, s: float, t: float, out: Array) -> None:
     """Shape functions of a face at (s, t) into out (8,)."""
     out[:] = 0.0
@@ -110,7 +112,7 @@ def face_weights(kind: int, s: float, t: float, out: Array) -> None:
             out[3], out[4], out[5] = 2.0 * a * b, 2.0 * b * c, 2.0 * c * a
 
 
-@njit(cache=True)
+@inner()
 def border_value(kind: int, side: int, s: float, t: float) -> float:
     """Positive inside the face, zero on one of its sides: 4 of a quadrilateral, 3 of a triangle."""
     if kind == QUAD:
@@ -128,7 +130,7 @@ def border_value(kind: int, side: int, s: float, t: float) -> float:
     return 1.0 - s - t
 
 
-@njit(cache=True)
+@inner()
 def patch_of(
     triangle: int, bary: Array, start: Array, face: Array, corners: Array, kind: Array
 ) -> int:
@@ -145,7 +147,7 @@ def patch_of(
     return best
 
 
-@njit(cache=True)
+@inner()
 def on_face(
     triangle: int, bary: Array, start: Array, face: Array, corners: Array, kind: Array,
     nodes: Array, out_nodes: Array, out_weights: Array,
@@ -153,7 +155,7 @@ def on_face(
     """Nodes (8,) and weights (8,) of the point of an element face at barycentrics of a triangle."""
     p = patch_of(triangle, bary, start, face, corners, kind)
     s, t = reference(corners[p], bary)
-    out_nodes[:] = nodes[face[p]]
+    copy(nodes[face[p]], out_nodes)
     face_weights(kind[face[p]], s, t, out_weights)
 
 

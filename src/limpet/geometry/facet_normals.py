@@ -14,6 +14,7 @@ from numba import njit
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from limpet.compiled import inner
 from limpet.geometry.distance import (
     Adjacency,
     add,
@@ -175,7 +176,7 @@ def _widths(
     return out
 
 
-@njit(cache=True)
+@inner()
 def _max_weight(i: int, t: int, x: Array, triangles: Array) -> float:
     """Weight of triangle t in the normal at its vertex i (Max, 1999)."""
     k = 0 if triangles[t, 0] == i else (1 if triangles[t, 1] == i else 2)

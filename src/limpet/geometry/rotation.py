@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
+
 Array = np.ndarray
 
 
@@ -19,7 +21,7 @@ def det3(a: Array) -> float:
     )
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def polar_by_svd(f: Array, r: Array) -> None:
     """The nearest rotation (never a reflection), also for inverted or flattened F."""
     u, _, vt = np.linalg.svd(f)

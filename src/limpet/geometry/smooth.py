@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.distance import (
     Adjacency,
     Vec,
@@ -109,7 +110,7 @@ def _in_triangles(x: Array, triangles: Array, corner: Array) -> Array:
     return flat
 
 
-@njit(cache=True)
+@inner()
 def corner_normals(t: int, x: Array, triangles: Array, on: Patches) -> tuple[Vec, Vec, Vec]:
     """Unit normals of the smooth surface at the three corners of triangle t."""
     a = point(x, triangles[t, 0])
@@ -122,7 +123,7 @@ def corner_normals(t: int, x: Array, triangles: Array, on: Patches) -> tuple[Vec
     )
 
 
-@njit(cache=True)
+@inner()
 def smooth_normal(i: int, x: Array, adjacent: Adjacency, on: Patches) -> Vec:
     """Unit normal of the smooth surface at its vertex i, which is on no ridge."""
     t = adjacent.vertex_triangles[adjacent.vertex_start[i]]
@@ -131,7 +132,7 @@ def smooth_normal(i: int, x: Array, adjacent: Adjacency, on: Patches) -> Vec:
     return na if a == i else (nb if b == i else nc)
 
 
-@njit(cache=True)
+@inner()
 def _over(
     a: Vec, b: Vec, c: Vec, na: Vec, nb: Vec, nc: Vec, u: float, v: float, w: float
 ) -> tuple[Vec, float]:
@@ -148,7 +149,7 @@ def _over(
     return n, h
 
 
-@njit(cache=True)
+@inner()
 def _from_ridges(
     t: int, corners: tuple[Vec, Vec, Vec], weights: Vec, triangles: Array, on: Patches
 ) -> float:

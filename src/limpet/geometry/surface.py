@@ -91,6 +91,15 @@ def with_points(surface: Surface, count: int) -> Surface:
     )
 
 
+def edge_keys(triangles: Array, n: int) -> Array:
+    """(3 t,) int64: the same for the edges k -> k + 1 of triangles (t, 3) that join the same two of
+    n vertices.
+    """
+    a = triangles.astype(np.int64)
+    b = np.roll(a, -1, axis=1)
+    return (np.minimum(a, b) * n + np.maximum(a, b)).ravel()
+
+
 @njit(cache=True)
 def volume(x: Array, triangles: Array) -> float:
     """Volume enclosed by a closed surface, by the divergence theorem. x (n, 3) [m], result [m^3].

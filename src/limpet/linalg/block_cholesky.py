@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from scipy.linalg import blas
 
+from limpet.compiled import copy, copy_rows, inner
 from limpet.linalg.symbolic import SymbolicFactor
 
 Array = np.ndarray
@@ -39,7 +40,7 @@ class NotPositiveError(ArithmeticError):
         self.node = node
 
 
-@njit(cache=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def _triangle(a: Array, sign: Array) -> int:
     """Lower factor L of a = L S L^T, in place, zero above; -1, or the row whose pivot fails."""
     n = len(a)
@@ -59,7 +60,7 @@ def _triangle(a: Array, sign: Array) -> int:
     return -1
 
 
-@njit(cache=True, fastmath=FAST)
+@inner(fastmath=FAST)
 def _invert_triangle(l: Array, out: Array) -> None:
     """out = l^-1 for lower triangular l, row by row."""
     n = len(l)
@@ -75,6 +76,15 @@ def _invert_triangle(l: Array, out: Array) -> None:
         out[i, i] = d
 
 
+@inner()
+def _longest(start: Array) -> int:
+    """The most entries that any of the ranges start[i] : start[i + 1] has."""
+    most = 0
+    for i in range(len(start) - 1):
+        most = max(most, start[i + 1] - start[i])
+    return most
+
+
 @njit(cache=True)
 def _factorise(
     values, scatter, stride, height, width, sign, first, row_start, panel_start, inverse_start,
@@ -82,7 +92,7 @@ def _factorise(
 ) -> int:  # fmt: skip
     """Right-looking over panels; returns -1, or the unknown whose pivot has the wrong sign."""
     panels[:] = 0.0
-    room = np.empty((2, np.max(np.diff(panel_start))))  # scratch for products
+    room = np.empty((2, _longest(panel_start)))  # scratch for products
     for s in range(len(scatter)):
         at = scatter[s]
         if at >= 0:
@@ -103,7 +113,7 @@ def _factorise(
             continue
         signed = room[0, : (h - w) * w].reshape(h - w, w)
         np.dot(panel[w:], inverse.T, signed)  # L21 S
-        panel[w:] = signed
+        copy_rows(signed, panel, w)
         for k in range(w):
             if own[k] < 0.0:
                 for i in range(w, h):
@@ -155,7 +165,7 @@ def factorise(symbolic: SymbolicFactor, values: Array, reuse: Factor | None = No
 @njit(cache=True, fastmath=FAST)
 def _forward(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
     """y <- L^-1 y for one right-hand side."""
-    own = np.empty(np.max(np.diff(first)))
+    own = np.empty(_longest(first))
     for s in range(len(first) - 1):
         a, w, h = first[s], first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
@@ -165,7 +175,7 @@ def _forward(first, row_start, rows, panel_start, inverse_start, panels, inverse
             for k in range(i + 1):
                 t += inverse[i, k] * y[a + k]
             own[i] = t
-        y[a : a + w] = own[:w]
+        copy(own[:w], y[a:])
         for r in range(w, h):
             t = 0.0
             for k in range(w):
@@ -176,12 +186,12 @@ def _forward(first, row_start, rows, panel_start, inverse_start, panels, inverse
 @njit(cache=True, fastmath=FAST)
 def _backward(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
     """y <- L^-T y for one right-hand side."""
-    own = np.empty(np.max(np.diff(first)))
+    own = np.empty(_longest(first))
     for s in range(len(first) - 2, -1, -1):
         a, w, h = first[s], first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
         panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
-        own[:w] = y[a : a + w]
+        copy(y[a : a + w], own)
         for r in range(w, h):
             f = y[rows[row_start[s] + r]]
             for k in range(w):
@@ -220,7 +230,7 @@ def _forward_many(first, row_start, rows, panel_start, inverse_start, panels, in
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
         panel = panels[panel_start[s] : panel_start[s + 1]].reshape(h, w)
         own = np.dot(inverse, y[a : a + w])
-        y[a : a + w] = own
+        copy_rows(own, y, a)
         if h > w:
             sent = np.dot(panel[w:], own)
             for r in range(w, h):
@@ -233,7 +243,7 @@ def _forward_many(first, row_start, rows, panel_start, inverse_start, panels, in
 def _backward_many(first, row_start, rows, panel_start, inverse_start, panels, inverses, y) -> None:
     """Y <- L^-T Y."""
     m = y.shape[1]
-    room = np.empty((np.max(np.diff(row_start)), m))
+    room = np.empty((_longest(row_start), m))
     for s in range(len(first) - 2, -1, -1):
         a, w, h = first[s], first[s + 1] - first[s], row_start[s + 1] - row_start[s]
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
@@ -244,8 +254,11 @@ def _backward_many(first, row_start, rows, panel_start, inverse_start, panels, i
                 source, line = y[rows[row_start[s] + r]], later[r - w]
                 for c in range(m):
                     line[c] = source[c]
-            y[a : a + w] -= np.dot(panel[w:].T, later)
-        y[a : a + w] = np.dot(inverse.T, y[a : a + w])
+            sent = np.dot(panel[w:].T, later)
+            for k in range(w):
+                for c in range(m):
+                    y[a + k, c] -= sent[k, c]
+        copy_rows(np.dot(inverse.T, y[a : a + w]), y, a)
 
 
 def solve_many(factor: Factor, b: Array) -> Array:
@@ -283,13 +296,14 @@ def _half_solve(
         a, b = first[s] - shift, first[s + 1] - shift
         inverse = inverses[inverse_start[s] : inverse_start[s + 1]].reshape(w, w)
         own = np.dot(inverse, np.ascontiguousarray(y[a:b, c0:c1]))
-        y[a:b, c0:c1] = own
+        copy_rows(own, y[:, c0:c1], a)
         if c1 - c0 < dense and last == s:
             last = s + 1
             signed = own.copy()
             for k in range(w):
                 if sign[first[s] + k] < 0.0:
-                    signed[k] = -signed[k]
+                    for c in range(c1 - c0):
+                        signed[k, c] = -signed[k, c]
             square = np.dot(signed.T, own)
             for i in range(c1 - c0):
                 for j in range(i, c1 - c0):

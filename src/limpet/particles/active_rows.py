@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.distance import dot, point
 from limpet.linalg.rows import Rows
 from limpet.particles.rows import BendRows, DistanceRows, bending_gradient
@@ -119,7 +120,7 @@ def rows_of_nodes(rows: ConstraintRows, mask: Array, nodes: int) -> RowsOfNodes:
     return RowsOfNodes(start[: r + 1], node[:k], vector[:k], place[:r], own[:r], compliance[:r])
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _write_points(
     points: PointConstraints, mask: Array, nodes: int, start: Array, place: Array, own: Array,
     node: Array, vector: Array, r: int, k: int, at: int,

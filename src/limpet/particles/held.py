@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.law import displacement_error
 
 Array = np.ndarray
@@ -30,7 +31,7 @@ def solve_held(w: Array, u: Array, lam: Array, out: Array) -> None:
     out[2] = lam[2] - s * (c02 * u[0] + c12 * u[1] + c22 * u[2])
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def natural_map(
     data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
 ) -> bool:
@@ -43,7 +44,7 @@ def natural_map(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def solve_block(data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
     solve_held(w, u, lam, out)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.particles.point_pairs import PointPairs
 from limpet.particles.sweep_points import Velocities
 from limpet.rigid.limited import solve_row
@@ -20,7 +21,7 @@ from limpet.rigid.limited import solve_row
 Array = np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _counts(pairs: PointPairs, body: Array, bodies: int, rigids: int) -> tuple[Array, Array, Array]:
     """Contacts of each soft body and of each rigid one, and faces' contacts at each node."""
     soft, rigid, node = np.zeros(bodies), np.zeros(rigids), np.zeros(len(body))
@@ -38,7 +39,7 @@ def _counts(pairs: PointPairs, body: Array, bodies: int, rigids: int) -> tuple[A
     return soft, rigid, node
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _split_mass(
     pairs: PointPairs, c: int, body: Array, mass: Array, soft: Array, rigid_mass: Array,
     rigid: Array,

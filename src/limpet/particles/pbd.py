@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.dynamics.motion import Motion
 from limpet.errors import LimpetError
 from limpet.geometry.distance import cross, dot, point, scale, sub
@@ -18,7 +19,7 @@ from limpet.particles.meshes import ParticleMesh
 Array = np.ndarray
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def project_edges(p: Array, edges: Array, rest: Array, inverse_mass: Array) -> None:
     """One sweep, in place: each edge of p (n, 3) brought to its length along itself."""
     for e in range(len(edges)):
@@ -38,7 +39,7 @@ def project_edges(p: Array, edges: Array, rest: Array, inverse_mass: Array) -> N
         p[j, 2] -= b * d2
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def project_volumes(p: Array, tets: Array, rest: Array, inverse_mass: Array) -> None:
     """One sweep, in place: each tetrahedron brought to its volume; rest (t,) [m^3] times six."""
     for t in range(len(tets)):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.contacts import EDGE_EDGE, Contacts
 from limpet.contact.pipeline import CollisionBody
 from limpet.contact.primitive_pairs import Kinematics
@@ -118,7 +119,7 @@ def pair_compliance(
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _tilt_of_face(x: Array, nodes: Array, n: Array, gap: float, out: Array) -> bool:
     """Tilts (3, 3) of a face's nodes: gap times the slopes of its barycentric weights, across n.
 
@@ -142,7 +143,7 @@ def _tilt_of_face(x: Array, nodes: Array, n: Array, gap: float, out: Array) -> b
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _tilt_of_edges(x: Array, a: Array, b: Array, n: Array, gap: float, out: Array) -> bool:
     """Tilts (2, 3) of the far ends of two edges across n; their near ends have the negatives."""
     e, f = x[a[1]] - x[a[0]], x[b[1]] - x[b[0]]
@@ -252,6 +253,7 @@ def contact_pairs(
         return NO_PAIRS, np.zeros((0, 3))
     c = contacts
     sides = c.surface_a, c.vertices_a, c.weights_a, c.surface_b, c.vertices_b, c.weights_b
-    entries = _entries(*sides, c.gap, c.normal, c.kind, at.start, at.x, surfaces, EDGE_EDGE)
-    *frames, point = _frames(*sides, c.gap, c.normal, at.start, at.x, at.centre, surfaces)
+    normal = np.ascontiguousarray(c.normal)
+    entries = _entries(*sides, c.gap, normal, c.kind, at.start, at.x, surfaces, EDGE_EDGE)
+    *frames, point = _frames(*sides, c.gap, normal, at.start, at.x, at.centre, surfaces)
     return PointPairs(*entries, *frames), point

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.distance import Vec, dot, point
 from limpet.particles.bending import BendingModel, Bends, bending_and_tips, wrap_angle
 from limpet.particles.distances import Distances
@@ -55,7 +56,7 @@ class BendRows(NamedTuple):
     upper: Array  # (k,)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _spring(stiffness: float, damping: float, baumgarte: float, h: float) -> tuple[float, float]:
     """(rate, compliance): the bias is rate times the violation."""
     if stiffness == np.inf:
@@ -113,7 +114,7 @@ def softening(n: int) -> float:
     return 1.0 + REDUNDANT / (n * n)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def factor_chains(rows: DistanceRows, inverse_mass: Array) -> None:
     """LDL^T of each chain's tridiagonal matrix (Thomas), in place: once for all sweeps of a solve.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.pipeline import JoinedSheets
 from limpet.particles.body import ParticleBody
 from limpet.particles.distances import Distances
@@ -100,7 +101,7 @@ def _corrected(
     return y
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def push_out(
     points: PointConstraints, sheet: Array, given: Array, x: Array, y: Array, on: Velocities,
     h: float, share: float,
@@ -141,7 +142,7 @@ def push_out(
                 y[i, k] += move * n[k]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def restore_lengths(
     rows: DistanceRows, which: Array, x: Array, inverse_mass: Array, share: float
 ) -> None:
@@ -180,7 +181,7 @@ def restore_lengths(
                 x[j, k] += b * n[c, k]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def restore_each(
     rows: DistanceRows, which: Array, x: Array, inverse_mass: Array, share: float
 ) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.particles.rows import BendRows, DistanceRows
 from limpet.particles.sweep_lines import (
     STEADY,
@@ -99,7 +100,7 @@ def warm_start(rows: ConstraintRows, p: Impulses, on: Velocities) -> None:
 
 @njit(cache=True, error_model="numpy")
 def begin(
-    rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float, ends: bool = False
+    rows: ConstraintRows, p: Impulses, on: Velocities, h: float, share: float, ends: bool
 ) -> None:
     """Start from a share of the impulses p, in place on both.
 
@@ -147,7 +148,7 @@ def rigid_reactions(rows: ConstraintRows, p: Impulses, bodies: int) -> Array:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _limit_growth(rows: DistanceRows, p: Array, guess: Array, h: float, on: Velocities) -> None:
     """As `limit_tension`, for what the tension has grown by since `begin`."""
     lightest, taut = 0.0, False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.distance import Vec, dot, point
 from limpet.particles.distances import length_rate
 from limpet.particles.rows import BendRows, DistanceRows, bending_gradient
@@ -39,7 +40,7 @@ def _pull(rows: DistanceRows, c: int, d: float, v: Array, inverse_mass: Array) -
     v[j, 2] += b * n2
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def sweep_distances(
     rows: DistanceRows, p: Array, h: float, v: Array, inverse_mass: Array
 ) -> tuple[float, float]:
@@ -188,7 +189,7 @@ def _push(v: Array, i: int, s: float, g: Vec) -> None:
     v[i, 2] += s * g[2]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def sweep_bends(rows: BendRows, p: Array, v: Array, inverse_mass: Array) -> tuple[float, float]:
     largest, squares = 0.0, 0.0
     for c in range(len(p)):
@@ -218,7 +219,7 @@ def apply_distance_impulses(rows: DistanceRows, q: Array, v: Array, inverse_mass
         _pull(rows, c, q[c], v, inverse_mass)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def apply_bending_impulses(rows: BendRows, q: Array, v: Array, inverse_mass: Array) -> None:
     for c in range(len(q)):
         i, j, m, n = rows.nodes[c, 0], rows.nodes[c, 1], rows.nodes[c, 2], rows.nodes[c, 3]

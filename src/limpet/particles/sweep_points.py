@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy_rows, inner
 from limpet.contact.law import solve_contact
 from limpet.particles import held
 from limpet.particles.point_pairs import PointPairs
@@ -39,7 +40,7 @@ class PointConstraints(NamedTuple):
 # than what is done with them.
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _push_rigid(
     v: Array, inverse_mass: Array, inverse_inertia: Array, arm: Array, body: int, c: int, side: int,
     p0: float, p1: float, p2: float,
@@ -58,7 +59,7 @@ def _push_rigid(
         )
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _push_nodes(
     v: Array, inverse_mass: Array, first: int, last: int, node: Array, weight: Array, tilt: Array,
     frame: Array, c: int, tilts: bool, p0: float, p1: float, p2: float,
@@ -93,7 +94,7 @@ def _push(
         _push_rigid(rigid_v, rigid_mass, rigid_inertia, arm, b, c, 1, -p0, -p1, -p2)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def apply_point_impulses(pairs: PointPairs, q: Array, on: Velocities) -> None:
     """Add impulses q (k, 3), in the pairs' frames, on a and their opposites on b."""
     start, node, weight, tilt, rigid, arm, frame, _, _ = pairs
@@ -107,7 +108,7 @@ def apply_point_impulses(pairs: PointPairs, q: Array, on: Velocities) -> None:
             )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def apply_reactions(pairs: PointPairs, q: Array, out: Array) -> None:
     """Add to out (b, 6) [N s, N m s] what impulses q (k, 3) amount to on the rigid bodies."""
     frame = pairs.frame
@@ -169,7 +170,7 @@ def relative_velocities(pairs: PointPairs, on: Velocities) -> Array:
     return out
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def sweep_points(
     points: PointConstraints, p: Array, contact: bool, on: Velocities, backward: bool
 ) -> tuple[float, float]:
@@ -208,7 +209,7 @@ def sweep_points(
     return largest, squares
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def deepest_penetration(points: PointConstraints, on: Velocities, h: float) -> float:
     """[m] How much deeper than they ought the contacts among nodes will be after h, at most."""
     worst = 0.0
@@ -230,14 +231,14 @@ def _size(w: Array, change: Array) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _go_on(points: PointConstraints, p: Array, along: Array, on: Velocities) -> None:
     """Add `along` to the impulses p."""
     apply_point_impulses(points.pairs, along, on)
     p += along
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def sweep_rigid(
     held: PointConstraints, p_held: Array, contacts: PointConstraints, p_contacts: Array,
     on: Velocities, count: int, still: float = AT_REST,
@@ -276,8 +277,8 @@ def sweep_rigid(
             else:
                 along_held, along_contacts = d_held, d_contacts
             last = size
-            old_held[:] = p_held
-            old_contacts[:] = p_contacts
+            copy_rows(p_held, old_held, 0)
+            copy_rows(p_contacts, old_contacts, 0)
     return largest, squares
 
 

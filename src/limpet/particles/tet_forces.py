@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy, inner
 from limpet.geometry.distance import Vec, add, cross, dot, point, scale, sub
 from limpet.geometry.rotation import polar
 
@@ -68,7 +69,7 @@ def _gradients(table: Array, to: int) -> None:
         _put(table, to + 6, l, _combined(a, b, c, s[2], t[2], u[2]))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _rotations(table: Array) -> None:
     """R of F = R S by Newton, R <- (R + R^-T)/2; as `polar`, which takes those that lie flat."""
     for l in range(LANES):
@@ -105,7 +106,7 @@ def _rotations(table: Array) -> None:
             _flat(table, l)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _flat(table: Array, l: int) -> None:
     f, r = np.empty((3, 3)), np.empty((3, 3))
     for j in range(3):
@@ -115,7 +116,7 @@ def _flat(table: Array, l: int) -> None:
         _put(table, R + 3 * j, l, (r[0, j], r[1, j], r[2, j]))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _stresses(table: Array, mu: float, lam: float, damping: float) -> None:
     """P = 2 mu (F - R) + lambda tr(R^T F - I) R, and the viscous part, in the place of R.
 
@@ -141,7 +142,7 @@ def _stresses(table: Array, mu: float, lam: float, damping: float) -> None:
         _put(table, R + 6, l, add(p2, _combined(f0, f1, f2, s02, s12, s22)))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _pushes(table: Array) -> None:
     """w P slope_a of nodes a = 1, 2, 3, in the place of the edges."""
     for l in range(LANES):
@@ -153,7 +154,7 @@ def _pushes(table: Array) -> None:
         _put(table, EDGES + 6, l, _combined(p0, p1, p2, w * u[0], w * u[1], w * u[2]))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _push(table: Array, cells: Array, force: Array) -> None:
     """Take the pushes from the forces on nodes 1, 2, 3, and add them to that on node 0."""
     for l in range(LANES):
@@ -181,7 +182,7 @@ def tet_forces(
     """
     force, table = np.zeros_like(x), np.empty(PLACES * LANES)
     for b in range(len(cells)):
-        table[: 10 * LANES] = slopes[b]
+        copy(slopes[b], table)
         _edges(table, x, cells[b])
         _gradients(table, F)
         _edges(table, v, cells[b])

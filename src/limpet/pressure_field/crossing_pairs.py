@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, PRESSURES, SCALE, SLOPE
 
 Array = np.ndarray
@@ -19,7 +20,7 @@ Array = np.ndarray
 EQUAL = 1e-13
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def relative(rh: Array, th: Array, rp: Array, tp: Array) -> tuple[Array, Array]:
     """Rotation and translation from the probe's frame to the host's."""
     r, t = np.empty((3, 3)), np.empty(3)
@@ -77,7 +78,7 @@ def inward_normal(x: Array, a: int, b: int, c: int) -> tuple[float, float, float
     return nx / size, ny / size, nz / size
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def crossing_tets(
     pairs: Array, cells_h: Array, cells_p: Array, tets: Array, x: Array, r: Array, touch: float,
     slack: float,
@@ -120,7 +121,7 @@ def crossing_tets(
     return kept[:k]
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def crossing_triangles(
     pairs: Array, cells_h: Array, triangles: Array, x: Array, touch: float, slack: float
 ) -> Array:

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy, copy_rows, inner
 from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField, RigidSurface
 from limpet.pressure_field.packed import CORNERS, FACES, SLOPE
 from limpet.pressure_field.patch_terms import CORE, LOCKING
@@ -111,7 +112,7 @@ def _placed(
                 shift += n * t[k]
             out_slope[i, 3] = slope[i, 3] - shift
         if np.isinf(boxes[i, 3]):
-            out_boxes[i] = boxes[i]
+            copy(boxes[i], out_boxes[i])
             continue
         for k in range(3):
             middle, half = t[k], 0.0
@@ -199,7 +200,7 @@ def _cuts(x: Array, tet: Array, pressure: Array, slope: Array, planes: Array, ou
     return cuts
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _pressure_gradient(x: Array, tet: Array, pressure: Array, out: Array) -> float:
     """Fill the gradient (3,) [Pa/m] of a tet, and return six times its volume [m^3]."""
     a, b, c, d = tet[0], tet[1], tet[2], tet[3]
@@ -224,12 +225,11 @@ def _pressure_gradient(x: Array, tet: Array, pressure: Array, out: Array) -> flo
 @njit(cache=True, error_model="numpy", inline="always")
 def _share_of_volume(part: Array) -> float:
     """Volume of a part over that of its tet, from barycentric coordinates (4, 4) of its corners."""
-    a, b, c = part[1] - part[0], part[2] - part[0], part[3] - part[0]
-    return abs(
-        a[1] * (b[2] * c[3] - b[3] * c[2])
-        + a[2] * (b[3] * c[1] - b[1] * c[3])
-        + a[3] * (b[1] * c[2] - b[2] * c[1])
-    )
+    x, y, z = part[0, 1], part[0, 2], part[0, 3]
+    ax, ay, az = part[1, 1] - x, part[1, 2] - y, part[1, 3] - z
+    bx, by, bz = part[2, 1] - x, part[2, 2] - y, part[2, 3] - z
+    cx, cy, cz = part[3, 1] - x, part[3, 2] - y, part[3, 3] - z
+    return abs(ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx))
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -255,7 +255,7 @@ def _integrate(part: Array, tet: Array, pressure: Array, modulus: float, share: 
     return mean + LOCKING * (modulus * (product - 1.0) - 4.0 * (1.0 - CORE) * mean)
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _clip(parts: Array, count: int, value: Array, spare: Array) -> int:
     """Keep of the parts (count, 4, 4) what has a value below 0; value (4,) at the tet's corners."""
     h, inside, outside = np.empty(4), np.empty(4, np.int64), np.empty(4, np.int64)
@@ -275,45 +275,34 @@ def _clip(parts: Array, count: int, value: Array, spare: Array) -> int:
         if low == 0 or used + 3 > MOST:
             continue
         if low == 4:
-            spare[used] = parts[i]
+            _corners(parts[i], h, ((0, 0), (1, 1), (2, 2), (3, 3)), spare[used])
             used += 1
         elif low == 1:
-            a = inside[0]
-            spare[used, 0] = parts[i, a]
-            for k in range(3):
-                _between(parts[i], h, a, outside[k], spare[used, k + 1])
+            a, b, c, d = inside[0], outside[0], outside[1], outside[2]
+            _corners(parts[i], h, ((a, a), (a, b), (a, c), (a, d)), spare[used])
             used += 1
         elif low == 3:  # a prism of the corners inside, and those on the edges to the one outside
-            d = outside[0]
-            for k in range(3):
-                spare[used, k] = parts[i, inside[k]]
-            _between(parts[i], h, inside[0], d, spare[used, 3])
-            spare[used + 1, 0], spare[used + 1, 1] = parts[i, inside[1]], parts[i, inside[2]]
-            spare[used + 1, 2] = spare[used, 3]
-            _between(parts[i], h, inside[1], d, spare[used + 1, 3])
-            spare[used + 2, 0] = parts[i, inside[2]]
-            spare[used + 2, 1], spare[used + 2, 2] = spare[used, 3], spare[used + 1, 3]
-            _between(parts[i], h, inside[2], d, spare[used + 2, 3])
+            a, b, c, d = inside[0], inside[1], inside[2], outside[0]
+            _corners(parts[i], h, ((a, a), (b, b), (c, c), (a, d)), spare[used])
+            _corners(parts[i], h, ((b, b), (c, c), (a, d), (b, d)), spare[used + 1])
+            _corners(parts[i], h, ((c, c), (a, d), (b, d), (c, d)), spare[used + 2])
             used += 3
         else:  # a prism with a triangle about each of the two corners inside
             a, b, c, d = inside[0], inside[1], outside[0], outside[1]
-            spare[used, 0], spare[used, 3] = parts[i, a], parts[i, b]
-            _between(parts[i], h, a, c, spare[used, 1])
-            _between(parts[i], h, a, d, spare[used, 2])
-            spare[used + 1, 0], spare[used + 1, 1] = spare[used, 1], spare[used, 2]
-            spare[used + 1, 2] = parts[i, b]
-            _between(parts[i], h, b, c, spare[used + 1, 3])
-            spare[used + 2, 0], spare[used + 2, 1] = spare[used, 2], parts[i, b]
-            spare[used + 2, 2] = spare[used + 1, 3]
-            _between(parts[i], h, b, d, spare[used + 2, 3])
+            _corners(parts[i], h, ((a, a), (a, c), (a, d), (b, b)), spare[used])
+            _corners(parts[i], h, ((a, c), (a, d), (b, b), (b, c)), spare[used + 1])
+            _corners(parts[i], h, ((a, d), (b, b), (b, c), (b, d)), spare[used + 2])
             used += 3
-    parts[:used] = spare[:used]
+    for i in range(used):
+        copy_rows(spare[i], parts[i], 0)
     return used
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _between(part: Array, h: Array, a: int, b: int, out: Array) -> None:
-    """Where the value is 0 on an edge."""
-    w = h[a] / (h[a] - h[b])
-    for k in range(4):
-        out[k] = part[a, k] + w * (part[b, k] - part[a, k])
+@inner(error_model="numpy")
+def _corners(part: Array, h: Array, at: tuple, out: Array) -> None:
+    """Four corners (4, 4): those of a part, or where the value is 0 between two of them."""
+    for n in range(4):
+        a, b = at[n]
+        w = 0.0 if a == b else h[a] / (h[a] - h[b])
+        for k in range(4):
+            out[n, k] = part[a, k] + w * (part[b, k] - part[a, k])

@@ -150,8 +150,8 @@ class FieldContacts:
         nothing = half_space((0.0, 0.0, 1.0), 0.0).data  # of bodies in no pair
         self._fields = List([fields.get(i, nothing) for i in range(n)])
         self._poses = BodyPoses(np.zeros((n, 3)), np.zeros((n, 4)), frame, shift, radius)
-        table = np.array([fixed_terms(p) for p in pairs]).reshape(-1, 6).T
-        self._table = PairTable(*table[:2].astype(int), *np.ascontiguousarray(table[2:]))
+        table = np.array([fixed_terms(p) for p in pairs]).reshape(-1, 6).T.copy()
+        self._table = PairTable(*table[:2].astype(int), *table[2:])
         self._candidates = List([no_candidates() for _ in range(max(1, len(pairs)))])
         self._slack = np.array([_slack(p) for p in pairs])
         self.loads = FrictionLoads(np.zeros(len(pairs) + 1, int), np.zeros((0, 8)))  # at the start

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy, copy_rows, inner
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.pressure_field.fields import RIGID_SPACE, SOFT_SPACE
 from limpet.pressure_field.friction_terms import friction_terms
@@ -54,10 +55,11 @@ def end_poses(poses: BodyPoses, twist: Array, h: float) -> tuple[Array, Array, A
     rotation, origin = np.empty((n, 3, 3)), np.empty((n, 3))
     for i in range(n):
         w = twist[i, 3:]
-        centre[i], q = advanced(poses.centre[i], poses.quaternion[i], twist[i, :3], w, h)
+        end, q = advanced(poses.centre[i], poses.quaternion[i], twist[i, :3], w, h)
         r = quaternion_matrix(q)
-        rotation[i] = r @ poses.frame[i]
-        origin[i] = r @ poses.shift[i] + centre[i]
+        copy(end, centre[i])
+        copy(r @ poses.shift[i] + end, origin[i])
+        copy_rows(r @ poses.frame[i], rotation[i], 0)
         x, y, z = h * w[0], h * w[1], h * w[2]
         cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
         angle2 = x * x + y * y + z * z
@@ -66,11 +68,11 @@ def end_poses(poses: BodyPoses, twist: Array, h: float) -> tuple[Array, Array, A
         if angle > 1e-3:
             first = (1.0 - np.cos(angle)) / angle2
             second = (angle - np.sin(angle)) / (angle2 * angle)
-        jacobian[i] = np.eye(3) + first * cross + second * (cross @ cross)
+        copy_rows(np.eye(3) + first * cross + second * (cross @ cross), jacobian[i], 0)
     return centre, rotation, origin, jacobian
 
 
-@njit(cache=True)
+@inner()
 def least_gap(
     fields: list, a: int, b: int, radius: Array, centre: Array, rotation: Array, origin: Array
 ) -> float:
@@ -139,9 +141,9 @@ def find_surfaces(
             cells = np.concatenate((cells, np.empty_like(cells)))
         while end + len(own_corners) > len(corners):
             corners = np.concatenate((corners, np.empty_like(corners)))
-        rows[used : used + count] = own
-        cells[used : used + count] = own_cells
-        corners[end : end + len(own_corners)] = own_corners
+        copy_rows(own, rows, used)
+        copy_rows(own_cells, cells, used)
+        copy_rows(own_corners, corners, end)
         for k in range(count):
             start[used + k + 1] = end + of_own[k + 1]
         first[m + 1] = used + count
@@ -173,14 +175,16 @@ def friction_loads(
         rows, first = found.rows[i:j], found.start[i : j + 1] - found.start[i]
         of_a, of_b = (OF_HOST, OF_PROBE) if found.swapped[m] else (OF_PROBE, OF_HOST)
         gradient_a, gradient_b = rows[:, of_a : of_a + 3].copy(), rows[:, of_b : of_b + 3].copy()
+        centroid = rows[:, CENTROID : CENTROID + 3].copy()
         a, b = pairs.a[which[m]], pairs.b[which[m]]
         for side, body, gradient in ((0, a, gradient_a), (1, b, gradient_b)):
             own_field = fields[body]
             if len(own_field.smooth):
-                gradient[:] = interpolated(
+                smooth = interpolated(
                     own_field.points, own_field.corners, own_field.smooth, rotation[body],
-                    origin[body], found.cells[i:j, side], rows[:, CENTROID : CENTROID + 3],
+                    origin[body], found.cells[i:j, side].copy(), centroid,
                 )  # fmt: skip
+                copy_rows(smooth, gradient, 0)
         own = friction_points(
             rows[:, AREA : AREA + 3], rows[:, CENTROID : CENTROID + 3], rows[:, PRESSURE],
             gradient_a, gradient_b, first, corners[:, :3], corners[:, 3], modulus, large,
@@ -188,7 +192,7 @@ def friction_loads(
         end = start[m] + len(own)
         while end > len(points):
             points = np.concatenate((points, np.empty_like(points)))
-        points[start[m] : end] = own
+        copy_rows(own, points, start[m])
         start[m + 1] = end
     return highest, start, points[: start[n]]
 
@@ -224,7 +228,7 @@ def evaluate_patches(
             corners[:, 3], centre[a], pairs.modulus[k],
         )  # fmt: skip
         room[m] = pairs.depth[k] * max(1.0 - highest, NEAR_CORE)
-        wrenches[m] = wrench
+        copy(wrench, wrenches[m])
         size = radius[a] + radius[b] + np.abs(centre[a]).max()
         _add(
             impulse, stiffness, round_off, slot, a, b, wrench, spring, centre[a] - centre[b],
@@ -254,12 +258,14 @@ def evaluate_friction(
             continue
         apart = poses.centre[a] - poses.centre[b]
         relative = twist[a] - twist[b]
-        relative[:3] -= np.cross(twist[b, 3:], apart)
+        for c in range(3):
+            d, e = (c + 1) % 3, (c + 2) % 3
+            relative[c] -= twist[b, 3 + d] * apart[e] - twist[b, 3 + e] * apart[d]
         wrench, rate = friction_terms(
             points[start[m] : start[m + 1]], poses.centre[a], relative, pairs.friction[k],
             pairs.damping[k], with_rate,
         )  # fmt: skip
-        wrenches[m] = wrench
+        copy(wrench, wrenches[m])
         _add(impulse, stiffness, round_off, out, a, b, wrench, rate, apart, unit, unit, h, h, 0.0)
     return impulse, stiffness, wrenches
 

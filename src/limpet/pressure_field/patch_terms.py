@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area
 from limpet.pressure_field.wrench import rise_of_pressure
 
@@ -48,7 +49,7 @@ def _left(p: float, modulus: float) -> float:
     return 1.0 - (1.0 - CORE) * min(p / modulus, 1.0)
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def face_rises(area: Array, gradient_a: Array, gradient_b: Array) -> tuple[Array, Array, Array]:
     """Of polygons: size (k,) [m^2], unit normal (k, 3), rise of pressure on approach [Pa/m]."""
     count = len(area)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy_rows, inner
 from limpet.pressure_field.friction_terms import point_friction
 from limpet.pressure_field.patch_terms import traction_points
 from limpet.pressure_field.surface import ContactSurface
@@ -86,7 +87,7 @@ def _bound(
     return vertex, weight
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _inverse(x: Array, tet: Array) -> Array:
     """(3, 3): from a place to barycentric coordinates 1 to 3."""
     edges = np.empty((3, 3))
@@ -118,8 +119,9 @@ def add_stored(out: Array, x: Array, tets: Array, energy: Array, first: int) -> 
     for t in range(len(tets)):
         if energy[t] <= 0.0:
             continue
-        gradient[1:] = _inverse(x, tets[t])
-        gradient[0] = -gradient[1] - gradient[2] - gradient[3]
+        copy_rows(_inverse(x, tets[t]), gradient, 1)
+        for c in range(3):
+            gradient[0, c] = -gradient[1, c] - gradient[2, c] - gradient[3, c]
         for i in range(4):
             for j in range(4):
                 k = 0.0

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.pressure_field.crossing_pairs import EQUAL, inward_normal
 from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, PRESSURES, SCALE, SLOPE
 
@@ -120,7 +121,7 @@ def rigid_triangles(pairs: Array, triangles: Array, x: Array) -> Batch:
     return Batch(pairs, corners, np.full(k, 3, np.int32), normal)
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def plane_slices(pairs: Array, cells_h: Array, nx: float, ny: float, nz: float, d: float) -> Batch:
     """The host's tets cut by the surface (nx, ny, nz) . x = d of a rigid half space."""
     room = len(pairs)
@@ -189,14 +190,14 @@ def clip_to_host(batch: Batch, cells_h: Array, touch: float) -> None:
         sides[k] = n
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def empty_batch(room: int) -> Batch:
     """Without polygons, with room for some."""
     pairs, corners = np.empty((room, 2), np.int32), np.empty((room, MAX_CORNERS, 3))
     return Batch(pairs, corners, np.empty(room, np.int32), np.empty((room, 3)))
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def append_to(out: Batch, used: int, batch: Batch) -> int:
     """Copy what is left of clipped polygons to the end of others; returns the new number."""
     for k in range(len(batch.sides)):

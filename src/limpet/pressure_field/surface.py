@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.errors import LimpetError
 from limpet.pressure_field.crossing_pairs import (
     crossing_tets,
@@ -120,7 +121,7 @@ def no_candidates() -> Candidates:
     return Candidates(np.zeros((0, 2), np.int32), np.zeros((3, 3)), np.zeros(3), -1.0)
 
 
-@njit(cache=True)
+@inner()
 def in_order(pairs: Array) -> Array:
     """The pairs sorted, so that sums over them do not depend on when they were searched for."""
     key = np.empty(len(pairs), np.int64)
@@ -138,30 +139,21 @@ def contact_surface(
 ) -> ContactSurface:
     """The surface on which the pressures of a and b are equal; empty if they do not overlap."""
     check_pair(a, b)
-    return as_surface(*equal_pressure(a.data, *pose_a, b.data, *pose_b))
+    found, _, swapped = equal_pressure_near(a.data, *pose_a, b.data, *pose_b, no_candidates(), 0.0)
+    return as_surface(*found, swapped)
 
 
 def as_surface(
     rows: Array, cells: Array, start: Array, corners: Array, swapped: bool
 ) -> ContactSurface:
-    """From what equal_pressure returns."""
+    """From what equal_pressure_near finds: see polygons.measured."""
     of_a, of_b = (OF_HOST, OF_PROBE) if swapped else (OF_PROBE, OF_HOST)
+    area, centroid = rows[:, AREA : AREA + 3].copy(), rows[:, CENTROID : CENTROID + 3].copy()
+    gradient_a, gradient_b = rows[:, of_a : of_a + 3].copy(), rows[:, of_b : of_b + 3].copy()
     return ContactSurface(
-        area=rows[:, AREA : AREA + 3], centroid=rows[:, CENTROID : CENTROID + 3],
-        pressure=rows[:, PRESSURE], gradient_a=rows[:, of_a : of_a + 3],
-        gradient_b=rows[:, of_b : of_b + 3], cells=cells, start=start, corners=corners[:, :3],
-        corner_pressure=corners[:, 3],
+        area, centroid, rows[:, PRESSURE].copy(), gradient_a, gradient_b, cells, start,
+        corners[:, :3].copy(), corners[:, 3].copy(),
     )  # fmt: skip
-
-
-@njit(cache=True)
-def equal_pressure(
-    a: FieldData, ra: Array, ta: Array, b: FieldData, rb: Array, tb: Array
-) -> tuple[Array, Array, Array, Array, bool]:
-    """Polygons of contact_surface (see polygons.measured), and whether a is the host."""
-    found, _, swapped = equal_pressure_near(a, ra, ta, b, rb, tb, no_candidates(), 0.0)
-    rows, cells, start, corners = found
-    return rows, cells, start, corners, swapped
 
 
 @njit(cache=True)
@@ -169,8 +161,10 @@ def equal_pressure_near(
     a: FieldData, ra: Array, ta: Array, b: FieldData, rb: Array, tb: Array, known: Candidates,
     slack: float,
 ) -> tuple[Found, Candidates, bool]:  # fmt: skip
-    """As equal_pressure, with candidates that are searched again, `slack` [m] around the pose, if
-    the bodies have left the known ones. Also returns those.
+    """Polygons of contact_surface, the candidates for them, and whether a is the host.
+
+    Candidates are searched again, `slack` [m] around the pose, if the bodies have left the known
+    ones.
 
     The choice of the host does not change the surface; the tree of the larger body is not moved.
     """
@@ -204,7 +198,7 @@ def equal_pressure_near(
     return found, known, swapped
 
 
-@njit(cache=True)
+@inner()
 def _rank(body: FieldData) -> float:
     """The body with the higher rank is the host: compliant half space, then number of tets."""
     if body.kind == FIELD:
@@ -212,7 +206,7 @@ def _rank(body: FieldData) -> float:
     return np.inf if body.kind == SOFT_SPACE else 0.0
 
 
-@njit(cache=True)
+@inner()
 def field_field(
     cells_h: Array, boxes_h: Boxes, points: Array, tets: Array, cells_p: Array, boxes_p: Boxes,
     rh: Array, th: Array, rp: Array, tp: Array, swapped: bool, known: Candidates, slack: float,
@@ -238,7 +232,7 @@ def field_field(
     return measured(whole, cells_h, cells_p, rp, rh, th, swapped), known
 
 
-@njit(cache=True)
+@inner()
 def field_rigid(
     cells_h: Array, boxes_h: Boxes, points: Array, triangles: Array, cells_p: Array, boxes_p: Boxes,
     rh: Array, th: Array, rp: Array, tp: Array, swapped: bool, known: Candidates, slack: float,
@@ -255,7 +249,7 @@ def field_rigid(
     return measured(batch, cells_h, cells_h[:0], rp, rh, th, swapped), known
 
 
-@njit(cache=True)
+@inner()
 def half_space_field(
     cell: Array, normal: Array, offset: float,
     points: Array, tets: Array, cells_p: Array, boxes_p: Boxes,
@@ -269,7 +263,7 @@ def half_space_field(
     return _without_cell(measured(batch, cell, cells_p, rp, rh, th, swapped), not swapped)
 
 
-@njit(cache=True)
+@inner()
 def half_space_rigid(
     cell: Array, normal: Array, offset: float, points: Array, triangles: Array, boxes_p: Boxes,
     rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
@@ -281,40 +275,54 @@ def half_space_rigid(
     return _without_cell(measured(batch, cell, cell[:0], rp, rh, th, swapped), not swapped)
 
 
-@njit(cache=True)
+@inner()
 def field_on_plane(
     cells_h: Array, boxes_h: Boxes, normal: Array, offset: float,
     rh: Array, th: Array, rp: Array, tp: Array, swapped: bool,
 ) -> Found:  # fmt: skip
     """Tets of the host on a rigid half space."""
     r, t = relative(rh, th, rp, tp)
-    n = r @ normal
-    d = offset + n @ t
-    cells = near_plane(boxes_h, n[0], n[1], n[2], d, True)
+    nx, ny, nz = _rotated(r, normal)
+    d = offset + (nx * t[0] + ny * t[1] + nz * t[2])
+    cells = near_plane(boxes_h, nx, ny, nz, d, True)
     pairs = np.zeros((len(cells), 2), np.int32)
-    pairs[:, 0] = cells
-    batch = plane_slices(pairs, cells_h, n[0], n[1], n[2], d)
+    for k in range(len(cells)):
+        pairs[k, 0] = cells[k]
+    batch = plane_slices(pairs, cells_h, nx, ny, nz, d)
     return _without_cell(measured(batch, cells_h, cells_h[:0], rp, rh, th, swapped), swapped)
 
 
 @njit(cache=True)
 def _below(boxes_p: Boxes, normal: Array, offset: float, r: Array, t: Array) -> Array:
     """Pairs (k, 2) of the cell of a half space and the cells of the probe that reach into it."""
-    n = normal @ r  # in the probe's frame
-    cells = near_plane(boxes_p, n[0], n[1], n[2], offset - normal @ t, False)
+    nx, ny, nz = _rotated(r.T, normal)  # in the probe's frame
+    d = offset - (normal[0] * t[0] + normal[1] * t[1] + normal[2] * t[2])
+    cells = near_plane(boxes_p, nx, ny, nz, d, False)
     pairs = np.zeros((len(cells), 2), np.int32)
-    pairs[:, 1] = cells
+    for k in range(len(cells)):
+        pairs[k, 1] = cells[k]
     return pairs
 
 
-@njit(cache=True)
+@inner()
+def _rotated(r: Array, n: Array) -> tuple[float, float, float]:
+    return (
+        r[0, 0] * n[0] + r[0, 1] * n[1] + r[0, 2] * n[2],
+        r[1, 0] * n[0] + r[1, 1] * n[1] + r[1, 2] * n[2],
+        r[2, 0] * n[0] + r[2, 1] * n[1] + r[2, 2] * n[2],
+    )
+
+
+@inner()
 def _without_cell(found: Found, second: bool) -> Found:
     """Set the cell index of a half space to -1."""
-    found[1][:, 1 if second else 0] = -1
+    cells = found[1]
+    for k in range(len(cells)):
+        cells[k, 1 if second else 0] = -1
     return found
 
 
-@njit(cache=True)
+@inner()
 def _travel(boxes: Boxes, known: Candidates, r: Array, t: Array) -> float:
     """[m] by which points of the probe have moved at most since candidates were found."""
     if known.slack < 0.0:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.bvh import DEPTH, median_splits
 from limpet.geometry.cells import TET_EDGES
 from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, SLOPE
@@ -85,7 +86,8 @@ def _fill(links: Array, lower: Array, upper: Array, least: Array, greatest: Arra
         for i in range(nodes - 1, -1, -1):
             second, c = links[i, 0], links[i, 1]
             if second < 0:
-                low[i, :3], high[i, :3] = lower[level, c], upper[level, c]
+                for k in range(3):
+                    low[i, k], high[i, k] = lower[level, c, k], upper[level, c, k]
                 low[i, 3], high[i, 3] = least[c], greatest[c]
             else:
                 for k in range(4):
@@ -99,7 +101,7 @@ def _fill(links: Array, lower: Array, upper: Array, least: Array, greatest: Arra
     return boxes
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array, slack: float) -> float:
     """[Pa] Upper bound of the contact pressure of two bodies; negative if they are separated.
 
@@ -132,7 +134,7 @@ def highest_pressure(host: Boxes, probe: Boxes, r: Array, t: Array, slack: float
     return min(highest, host.boxes[0, 0, 7], probe.boxes[0, 0, 7])
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _level(limits: Array, pressure: float) -> int:
     """The last set of boxes with a limit above this pressure, with a margin for round-off."""
     level = 0
@@ -155,7 +157,7 @@ def _moved(boxes: Array, r: Array, a: Array, t: Array, slack: float) -> Array:
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _move_planes(cells: Array, j: int, r: Array, t: Array, out: Array) -> None:
     """Faces and pressure of a cell of the probe, in the frame of the host: row j of out."""
     for at in (SLOPE, FACES, FACES + 4, FACES + 8, FACES + 12):
@@ -168,7 +170,7 @@ def _move_planes(cells: Array, j: int, r: Array, t: Array, out: Array) -> None:
         out[j, at + 3] = cells[j, at + 3] - shift if at == SLOPE else cells[j, at + 3] + shift
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def near_pairs(
     host: Boxes, cells_h: Array, probe: Boxes, cells_p: Array, r: Array, t: Array, slack: float
 ) -> Array:
@@ -263,7 +265,8 @@ def _search(
         if size_h <= FEW and size_p <= FEW:
             if found + size_h * size_p > len(pairs):
                 more = np.empty((4 * len(pairs), 2), np.int32)
-                more[:found] = pairs[:found]
+                for k in range(found):
+                    more[k, 0], more[k, 1] = pairs[k, 0], pairs[k, 1]
                 pairs = more
             for k in range(i, i + 2 * size_h - 1):
                 if lh[k, 0] >= 0:
@@ -311,7 +314,7 @@ def _search(
     return pairs[:found]
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def near_plane(body: Boxes, nx: float, ny: float, nz: float, d: float, across: bool) -> Array:
     """Cells (k,) int32 whose boxes reach below the plane (nx, ny, nz) . x = d, or `across` it."""
     boxes, links = body.boxes[0], body.links

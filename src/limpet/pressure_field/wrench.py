@@ -96,7 +96,7 @@ def _smooth(
         return gradient
     assert isinstance(body, PressureField)
     own = body.points, body.tets, body.smooth_gradient
-    return interpolated(*own, *pose, surface.cells[:, side], surface.centroid)
+    return interpolated(*own, *pose, surface.cells[:, side].copy(), surface.centroid)
 
 
 @njit(cache=True)

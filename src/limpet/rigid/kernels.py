@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy, inner
 from limpet.geometry.rotation import (
     quaternion_matrix,
     quaternion_product,
@@ -74,10 +75,13 @@ def wrench_of(arms: Array, force: Array) -> Array:
 def marker_impulses(quaternion: Array, wrench: Array, extent: float) -> Array:
     """(4, 3) at the centre and at `extent` along each axis of the body: together a wrench (6,)."""
     out, axes, moment = np.empty((4, 3)), quaternion_matrix(quaternion), wrench[3:]
-    out[0] = wrench[:3]
+    copy(wrench[:3], out[0])
     for k in range(3):
-        out[1 + k] = np.cross(moment, axes[:, k]) / (2.0 * extent)
-        out[0] -= out[1 + k]
+        for c in range(3):
+            d, e = (c + 1) % 3, (c + 2) % 3
+            push = (moment[d] * axes[e, k] - moment[e] * axes[d, k]) / (2.0 * extent)
+            out[1 + k, c] = push
+            out[0, c] -= push
     return out
 
 
@@ -95,12 +99,12 @@ def twist_modes(arms: Array) -> Array:
     return out
 
 
-@njit(cache=True)
+@inner()
 def _cross(a: Array) -> Array:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-@njit(cache=True)
+@inner()
 def _gyroscopic(inertia: Array, rotation: Array, w: Array, h: float) -> Array:
     """Solve I (w+ - w) + h w+ x I w+ = 0 in the body frame by Newton: stable at any spin."""
     if not np.any(w != 0.0):
@@ -117,7 +121,7 @@ def _gyroscopic(inertia: Array, rotation: Array, w: Array, h: float) -> Array:
     return rotation @ new
 
 
-@njit(cache=True)
+@inner()
 def _midpoint_rate(inertia: Array, w: Array, h: float) -> tuple[Array, bool]:
     """The rate W of a free body over a step h that begins with w, both in the body's frame.
 
@@ -136,7 +140,7 @@ def _midpoint_rate(inertia: Array, w: Array, h: float) -> tuple[Array, bool]:
     return rate, np.abs(residual).max() <= 1e-12 * np.abs(momentum).max()
 
 
-@njit(cache=True)
+@inner()
 def _turned(angle: Array, vector: Array) -> Array:
     """exp of a rotation vector [rad] times a vector."""
     return quaternion_matrix(rotation_vector_quaternion(angle)) @ vector
@@ -150,16 +154,16 @@ def free_motion(inertia: Array, quaternion: Array, v: Array, w: Array, h: float,
     than FAST in a step is damped instead, by backward Euler.
     """
     out, r = np.empty(6), quaternion_matrix(quaternion)
-    out[:3] = v + h * g
+    copy(v + h * g, out)
     if not np.any(w != 0.0):
-        out[3:] = w
+        copy(w, out[3:])
         return out
     if h * np.sqrt(w @ w) <= FAST:
         rate, found = _midpoint_rate(inertia, r.T @ w, h)
         if found:
-            out[3:] = r @ rate
+            copy(r @ rate, out[3:])
             return out
-    out[3:] = _gyroscopic(inertia, r, w, h)
+    copy(_gyroscopic(inertia, r, w, h), out[3:])
     return out
 
 
@@ -192,8 +196,8 @@ def impulse_to(
     """(6,) [N s, N m s] the impulse that, with h of gravity, takes the velocities `to` (6,)."""
     out, r = np.empty(6), quaternion_matrix(quaternion)
     turned = r @ inertia @ r.T
-    out[:3] = mass * (to[:3] - v - h * g)
-    out[3:] = turned @ to[3:] - turned @ w
+    copy(mass * (to[:3] - v - h * g), out)
+    copy(turned @ to[3:] - turned @ w, out[3:])
     return out
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.contact.law import displacement_error
 
 Array = np.ndarray
@@ -36,7 +37,7 @@ def row_map(
     return r * u, 0.0, r
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def solve_block(data: Array, h: float, w: Array, u: Array, lam: Array, out: Array) -> None:
     out[0] = solve_row(1.0 / w[0, 0], u[0], lam[0], data[0], data[1])
 
@@ -46,7 +47,7 @@ def project(data: Array, lam: Array) -> None:
     lam[0] = min(max(lam[0], data[0]), data[1])
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def natural_map(
     data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array, d_lam: Array, d_u: Array
 ) -> bool:

@@ -42,9 +42,10 @@ class GripParameters(SceneParameters):
             stations.append((closing + u * self.lifting, (0.0, 0.0, height)))
         start = closing + self.lifting
         left = max(self.duration - start, 0.0) * self.shakes
-        for phase in np.arange(1, np.ceil(left * SAMPLES) + 1) / SAMPLES:  # ramp over one period
-            along = self.shake * np.sin(2.0 * np.pi * phase) * min(phase, 1.0)
-            stations.append((start + phase / self.shakes, (along, 0.0, self.lift)))
+        phase = np.arange(1, np.ceil(left * SAMPLES) + 1) / SAMPLES
+        along = self.shake * np.sin(2.0 * np.pi * phase) * np.minimum(phase, 1.0)  # ramp at first
+        times = start + phase / self.shakes
+        stations += [(t, (x, 0.0, self.lift)) for t, x in zip(times.tolist(), along.tolist())]
         return path(stations)
 
 

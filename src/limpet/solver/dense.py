@@ -20,7 +20,9 @@ def _blocks(w, start):
     out = np.zeros((len(start) - 1, 3, 3))
     for b in range(len(out)):
         s, e = start[b], start[b + 1]
-        out[b, : e - s, : e - s] = w[s:e, s:e]
+        for i in range(e - s):
+            for j in range(e - s):
+                out[b, i, j] = w[s + i, s + j]
     return out
 
 

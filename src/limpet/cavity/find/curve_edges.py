@@ -21,12 +21,14 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.geometry.face_patches import (
     QUAD,
     FacePatches,
     border_value,
     on_face,
 )
+from limpet.geometry.surface import edge_keys
 
 Array = np.ndarray
 
@@ -57,12 +59,13 @@ class Chains:
 
 def find_edges(corners: Array, n: int) -> Edges:
     """The edges of pieces (t, 3) over n copies."""
-    return Edges(*_find_edges(corners, n))
+    key = edge_keys(corners, n)
+    return Edges(*_find_edges(corners, key, np.argsort(key, kind="stable")))
 
 
 def on_faces(patches: FacePatches, triangle: Array, bary: Array) -> tuple[Array, Array]:
     """Nodes (k, 8) and weights (k, 8) of points at barycentrics (k, 3) of triangles that curve."""
-    return _on_faces(triangle, bary, *packed(patches))
+    return _on_faces(triangle.astype(np.int32), bary, *packed(patches))
 
 
 def curve_edges(
@@ -86,14 +89,9 @@ def packed(patches: FacePatches) -> tuple[Array, ...]:
 
 
 @njit(cache=True)
-def _find_edges(corners: Array, n: int) -> tuple[Array, Array, Array]:
+def _find_edges(corners: Array, key: Array, order: Array) -> tuple[Array, Array, Array]:
+    """`order` sorts the keys of the edges."""
     t = len(corners)
-    key = np.empty(3 * t, dtype=np.int64)
-    for i in range(t):
-        for k in range(3):
-            a, b = np.int64(corners[i, k]), np.int64(corners[i, (k + 1) % 3])
-            key[3 * i + k] = min(a, b) * n + max(a, b)
-    order = np.argsort(key, kind="mergesort")
     of_piece = np.empty((t, 3), dtype=np.int32)
     ends = np.empty((3 * t, 2), dtype=np.int32)
     pieces = np.full((3 * t, 2), -1, dtype=np.int32)
@@ -143,7 +141,7 @@ def within(triangle: Array, vertices: Array, weights: Array, out: Array) -> bool
     return True
 
 
-@njit(cache=True)
+@inner()
 def _cuts(
     triangle: int, one: Array, two: Array, start: Array, face: Array, corners: Array, kind: Array,
     out: Array, n: int,
@@ -200,7 +198,8 @@ def _curve_edges(
                     wall_triangles[f], vertices[b], weights[b], to
                 ):
                     carrier = f
-                    one[:], two[:] = from_, to
+                    for k in range(3):
+                        one[k], two[k] = from_[k], to[k]
                     cuts = _cuts(f, one, two, start, face, corners, kind, t, cuts)
         if carrier < 0:
             chain_point[size], chain_along[size] = STRAIGHT, 0.5
@@ -224,15 +223,18 @@ def _curve_edges(
     )  # fmt: skip
 
 
-@njit(cache=True)
+@inner()
 def grown(a: Array) -> Array:
     more = np.empty(2 * len(a), dtype=a.dtype)
-    more[: len(a)] = a
+    for i in range(len(a)):
+        more[i] = a[i]
     return more
 
 
-@njit(cache=True)
+@inner()
 def grown_rows(a: Array) -> Array:
     more = np.empty((2 * len(a), a.shape[1]), dtype=a.dtype)
-    more[: len(a)] = a
+    for i in range(len(a)):
+        for k in range(a.shape[1]):
+            more[i, k] = a[i, k]
     return more

@@ -21,6 +21,7 @@ from limpet.cavity.find.curve_edges import (
     packed,
     within,
 )
+from limpet.compiled import copy, inner
 from limpet.geometry.face_patches import (
     BEZIER,
     QUAD,
@@ -90,7 +91,7 @@ def _whole_faces(
             points[n + i] = nodes[f, i]
             weights[n + i, 0] = 1.0
             if kind[f] == BEZIER and i >= 3:  # middles lie off the control points
-                points[n + i] = nodes[f]
+                copy(nodes[f], points[n + i])
                 face_weights(BEZIER, 0.5 if i < 5 else 0.0, 0.5 if i > 3 else 0.0, weights[n + i])
         n += 2 * corners
         q += corners == 4
@@ -116,7 +117,7 @@ def _curve_pieces(
     point, place = np.empty(MOST, dtype=np.int32), np.empty((MOST, 3))
     known = np.empty((4 * MOST, 3), dtype=np.int32)  # two points and the middle between
     polygons, sizes = np.empty((MOST, MOST), dtype=np.int32), np.empty(MOST, dtype=np.int32)
-    at = np.empty((3, 3))
+    at, centre = np.empty((3, 3)), np.empty(3)
     for t in range(n_pieces):
         if n_curved + 2 * MOST > len(curved):
             curved, on, size = grown_rows(curved), grown(on), grown(size)
@@ -135,7 +136,7 @@ def _curve_pieces(
         for i in range(3):
             e, begin = of_piece[t, i], n_points
             point[n_points] = corners[t, i]
-            place[n_points] = at[i]
+            copy(at[i], place[n_points])
             n_points += 1
             low, high = chain_start[e], chain_start[e + 1]
             forward = ends[e, 0] == corners[t, i]
@@ -144,7 +145,7 @@ def _curve_pieces(
                 s = chain_along[k] if forward else 1.0 - chain_along[k]
                 if j % 2:
                     point[n_points] = chain_point[k]
-                    place[n_points] = at[i] + s * (at[(i + 1) % 3] - at[i])
+                    _interpolate(at[i], at[(i + 1) % 3], s, place[n_points])
                     n_points += 1
                 else:
                     known[n_known, 2] = chain_point[k]
@@ -155,7 +156,7 @@ def _curve_pieces(
         known[n_known - 1, 1] = 0
         if not regular:
             if n_known == 3 and known[0, 2] < 0 and known[1, 2] < 0 and known[2, 2] < 0:
-                flat[n_flat] = corners[t]
+                copy(corners[t], flat[n_flat])
                 n_flat += 1
                 continue
             opposite = 0
@@ -181,7 +182,7 @@ def _curve_pieces(
             for i in range(n_before, n_points):
                 point[i] = first + n
                 triangle[n] = f
-                bary[n] = place[i]
+                copy(place[i], bary[n])
                 n += 1
         for q in range(n_polygons):
             for i in range(1, sizes[q] - 1):
@@ -200,7 +201,8 @@ def _curve_pieces(
                         if regular:
                             middle = first + n
                             triangle[n] = f
-                            bary[n] = 0.5 * (place[a] + place[b])
+                            for k in range(3):
+                                bary[n, k] = 0.5 * (place[a, k] + place[b, k])
                             n += 1
                         known[n_known, 0], known[n_known, 1], known[n_known, 2] = a, b, middle
                         n_known += 1
@@ -208,10 +210,10 @@ def _curve_pieces(
                     curved[n_curved, 3 + j] = middle
                 on[n_curved] = -1
                 if regular:
-                    p = patch_of(
-                        f, (place[trio[0]] + place[trio[1]] + place[trio[2]]) / 3.0, start, face,
-                        patch_corners, kind,
-                    )  # fmt: skip
+                    a, b, c = trio
+                    for k in range(3):
+                        centre[k] = (place[a, k] + place[b, k] + place[c, k]) / 3.0
+                    p = patch_of(f, centre, start, face, patch_corners, kind)
                     s0, t0 = reference(patch_corners[p], place[trio[0]])
                     s1, t1 = reference(patch_corners[p], place[trio[1]])
                     s2, t2 = reference(patch_corners[p], place[trio[2]])
@@ -231,10 +233,11 @@ def _split(
 ) -> tuple[int, int]:  # fmt: skip
     """Cut all polygons along one border (in place); how many polygons and points there are then."""
     value, other = np.empty(MOST), np.empty(MOST, dtype=np.int32)
-    ends = np.empty(3)
+    ends, here = np.empty(3), np.empty(3)
     for i in range(3):
         ends[i] = border_value(kind, side, corners[i, 0], corners[i, 1])
-    if ends.min() > -ON_BORDER or ends.max() < ON_BORDER:
+    lowest, highest = min(ends[0], ends[1], ends[2]), max(ends[0], ends[1], ends[2])
+    if lowest > -ON_BORDER or highest < ON_BORDER:
         return n_polygons, n_points
     for i in range(n_points):
         v = place[i, 0] * ends[0] + place[i, 1] * ends[1] + place[i, 2] * ends[2]
@@ -258,14 +261,17 @@ def _split(
                 size += 1
             if value[a] * value[b] < 0.0:
                 s = value[a] / (value[a] - value[b])
-                here = place[a] + s * (place[b] - place[a])
+                _interpolate(place[a], place[b], s, here)
                 cut = -1
                 for j in range(n_points):
-                    if np.abs(place[j] - here).max() < SAME:
+                    off = 0.0
+                    for k in range(3):
+                        off = max(off, abs(place[j, k] - here[k]))
+                    if off < SAME:
                         cut = j
                 if cut < 0:
                     cut = n_points
-                    place[cut] = here
+                    copy(here, place[cut])
                     value[cut] = 0.0
                     n_points += 1
                 polygons[q, kept] = cut
@@ -273,7 +279,13 @@ def _split(
                 other[size] = cut
                 size += 1
         sizes[q] = kept
-        polygons[n_polygons, :size] = other[:size]
+        copy(other[:size], polygons[n_polygons])
         sizes[n_polygons] = size
         n_polygons += 1
     return n_polygons, n_points
+
+
+@inner()
+def _interpolate(a: Array, b: Array, s: float, out: Array) -> None:
+    for k in range(3):
+        out[k] = a[k] + s * (b[k] - a[k])

@@ -229,7 +229,7 @@ def bridges(seams: Seams, start: Array, sides: Array) -> tuple[Array, Array, Arr
     ends on either side: middle, cut, middle, ..., middle.
     """
     flat, flat_bridge, curved, curved_bridge = _bridges(
-        seams.ends, seams.twin, seams.root, start, sides
+        seams.ends, seams.twin, np.ascontiguousarray(seams.root), start, sides
     )
     return flat, flat_bridge, curved, curved_bridge
 

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from limpet.cavity.mesh import JoinedSurface
+from limpet.compiled import inner
 from limpet.geometry.union import UnionMesh
 
 Array = np.ndarray
@@ -99,7 +100,7 @@ def _shell_of_vertices(
     return home
 
 
-@njit(cache=True)
+@inner()
 def _barycentric(p: Array, a: Array, b: Array, c: Array, out: Array) -> None:
     """Weights of p in the plane of a, b, c, cleaned of rounding: no tiny and no negative ones."""
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
@@ -162,8 +163,8 @@ def _map_vertices(
                 point[copy] = number[u]
                 copy_body[copy] = body[t]
                 copy_face[copy] = face[t]
-                vertices[copy] = wall_triangles[face[t]]
                 a, b, c = wall_triangles[face[t]]
+                vertices[copy, 0], vertices[copy, 1], vertices[copy, 2] = a, b, c
                 _barycentric(points[u], y[a], y[b], y[c], weights[copy])
                 n += 1
             corners[t, i] = copy

@@ -28,6 +28,8 @@ from limpet.cavity.mesh import (
     with_support,
 )
 from limpet.cavity.seal.boundary import Candidate
+from limpet.compiled import inner
+from limpet.geometry.surface import edge_keys
 
 Array = np.ndarray
 # (body, points (k, 3)) -> triangle (k,) of that body, or -1, and barycentric weights (k, 3)
@@ -73,7 +75,8 @@ def cavity_mesh(
         np.concatenate([copy_face, target[over]]).astype(np.int32),
         np.concatenate([weights, place[over]]),
     )
-    ends, edge, root = _meeting(mapped.corners, mapped.first, mapped.next, mapped.point)
+    half, key = _shared_edges(mapped.corners, mapped.first, mapped.next, mapped.point)
+    ends, edge, root = _meeting(mapped.corners, mapped.first, mapped.point, half, key)
     one, other = copies.body[ends[:, 0]], copies.body[ends[:, 2]]
     bearing = np.column_stack([bears[one, other], bears[other, one]])
     seams = Seams(ends, edge, bearing, twin, root)
@@ -143,7 +146,7 @@ def _over_a_crease(
     return over
 
 
-@njit(cache=True)
+@inner()
 def _normal(triangle: Array, x: Array) -> tuple[float, float, float]:
     a, b, c = x[triangle[0]], x[triangle[1]], x[triangle[2]]
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
@@ -153,33 +156,33 @@ def _normal(triangle: Array, x: Array) -> tuple[float, float, float]:
     return nx / size, ny / size, nz / size
 
 
+def _shared_edges(
+    corners: Array, first: Array, following: Array, point: Array
+) -> tuple[Array, Array]:
+    """Edges 3 t + k of triangles whose ends are both shared by bodies, and their keys, sorted."""
+    ends = point[corners]
+    shared = (following[first] >= 0)[ends]
+    half = np.flatnonzero(shared & np.roll(shared, -1, axis=1))
+    key = edge_keys(ends, len(first))[half]
+    order = np.argsort(key, kind="stable")
+    return half[order].astype(np.int32), key[order]
+
+
 @njit(cache=True)
 def _meeting(
-    corners: Array, first: Array, following: Array, point: Array
+    corners: Array, first: Array, point: Array, half: Array, key: Array
 ) -> tuple[Array, Array, Array]:
     """The edges at which two bodies meet, as in Seams: ends (s, 4), edge (s, 2), root (s, 2)."""
-    n_points = len(first)
-    key = np.empty(3 * len(corners), dtype=np.int64)
-    half = np.empty(3 * len(corners), dtype=np.int32)
-    n = 0
-    for t in range(len(corners)):
-        for i in range(3):
-            p = np.int64(point[corners[t, i]])
-            q = np.int64(point[corners[t, (i + 1) % 3]])
-            if following[first[p]] >= 0 and following[first[q]] >= 0:  # both shared by bodies
-                key[n] = min(p, q) * n_points + max(p, q)
-                half[n] = 3 * t + i
-                n += 1
-    order = np.argsort(key[:n], kind="mergesort")
+    n = len(half)
     ends = np.empty((n, 4), dtype=np.int32)
     edge = np.empty((n, 2), dtype=np.int32)
     root = np.empty((n, 2), dtype=np.int32)
     m = 0
     for j in range(n - 1):
-        e, f = half[order[j]], half[order[j + 1]]
+        e, f = half[j], half[j + 1]
         a, b = corners[e // 3, e % 3], corners[e // 3, (e + 1) % 3]
         c, d = corners[f // 3, f % 3], corners[f // 3, (f + 1) % 3]
-        if key[order[j]] != key[order[j + 1]] or a == d:
+        if key[j] != key[j + 1] or a == d:
             continue
         ends[m, 0], ends[m, 1], ends[m, 2], ends[m, 3] = a, b, c, d
         edge[m, 0], edge[m, 1] = e, f

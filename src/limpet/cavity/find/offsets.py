@@ -8,6 +8,7 @@ from numba import njit
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.boundary import PULL, Division
 from limpet.cavity.seal.proximity import VertexProximity
+from limpet.compiled import inner
 
 Array = np.ndarray
 
@@ -38,7 +39,7 @@ def offsets(
     return shift
 
 
-@njit(cache=True)
+@inner()
 def _bulge(v: int, gap: Array, away: Array, face: Array, weights: Array, x: Array) -> float:
     """[m] by which the smooth surface stands out of its triangle at the contact of vertex v."""
     bulge = -gap[v]

@@ -126,18 +126,22 @@ def _loops(wall: Array, n: int) -> list[Array]:
     half = np.concatenate([wall[:, [0, 1]], wall[:, [1, 2]], wall[:, [2, 0]]]).astype(np.int64)
     single = ~np.isin(half[:, 0] * n + half[:, 1], half[:, 1] * n + half[:, 0])
     tail, head = half[single].T
-    order, start = _walk(tail, head, n)
+    by_tail = np.argsort(tail, kind="stable")
+    first = np.searchsorted(tail[by_tail], np.arange(n + 1))
+    order, start = _walk(head, by_tail, first)
     return np.split(tail[order], start[1:])
 
 
 @njit(cache=True)
-def _walk(tail: Array, head: Array, n: int) -> tuple[Array, Array]:
-    """Order edges into closed walks; a vertex where several pass is left by any that is unused."""
-    by_tail = np.argsort(tail, kind="mergesort")
-    first = np.searchsorted(tail[by_tail], np.arange(n + 1))
+def _walk(head: Array, by_tail: Array, first: Array) -> tuple[Array, Array]:
+    """Order edges into closed walks; a vertex where several pass is left by any that is unused.
+
+    Those that leave vertex v are by_tail[first[v] : first[v + 1]].
+    """
+    n = len(first) - 1
     cursor = first[:n].copy()
-    order = np.empty(len(tail), dtype=np.int64)
-    start = np.empty(len(tail), dtype=np.int64)
+    order = np.empty(len(head), dtype=np.int64)
+    start = np.empty(len(head), dtype=np.int64)
     loops, size = 0, 0
     for v in range(n):
         while cursor[v] < first[v + 1]:

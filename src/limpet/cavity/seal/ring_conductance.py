@@ -15,6 +15,8 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from limpet.cavity.gas.gap_flow import RingGap
+from limpet.compiled import inner
+from limpet.geometry.surface import edge_keys
 
 Array = np.ndarray
 
@@ -114,9 +116,10 @@ def _throat(x: Array, triangles: Array, role: Array, height: Array) -> float:
     the shortest odd cycle, each edge being as long as its area. One for each ring.
     """
     height = np.where(role == BLOCKED, 0.0, height)
-    total, left = 0.0, triangles
+    total, left = 0.0, triangles.astype(np.int32)
     while len(left):
-        strip = _strip(left, role)
+        key = edge_keys(left, int(left.max()) + 1)
+        strip = _strip(left, role, key, np.argsort(key, kind="stable"))
         if len(strip) == 0:
             break
         length, ring = _shortest_odd_cycle(x, left, role, height, strip)
@@ -126,8 +129,11 @@ def _throat(x: Array, triangles: Array, role: Array, height: Array) -> float:
 
 
 @njit(cache=True)
-def _strip(triangles: Array, role: Array) -> Array:
-    """(k, 2) the edges between the triangles of a shortest strip from INSIDE to OUTSIDE."""
+def _strip(triangles: Array, role: Array, key: Array, order: Array) -> Array:
+    """(k, 2) the edges between the triangles of a shortest strip from INSIDE to OUTSIDE.
+
+    `order` sorts the keys of the edges.
+    """
     n = len(triangles)
     first = np.full(n, -2, dtype=np.int64)  # the triangle before in the strip
     queue = np.empty(n, dtype=np.int64)
@@ -141,13 +147,6 @@ def _strip(triangles: Array, role: Array) -> Array:
             first[t] = -1
             queue[last] = t
             last += 1
-    key = np.empty(3 * n, dtype=np.int64)
-    size = triangles.max() + 1
-    for t in range(n):
-        for i in range(3):
-            p, q = np.int64(triangles[t, i]), np.int64(triangles[t, (i + 1) % 3])
-            key[3 * t + i] = min(p, q) * size + max(p, q)
-    order = np.argsort(key, kind="mergesort")
     twin = np.full(3 * n, -1, dtype=np.int64)
     for j in range(3 * n - 1):
         e, f = order[j], order[j + 1]
@@ -245,7 +244,7 @@ def _shortest_odd_cycle(
     return best, ring
 
 
-@njit(cache=True)
+@inner()
 def _among(edges: Array, v: int, w: int) -> bool:
     for k in range(len(edges)):
         a, b = edges[k]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.fem.elements.block import CellBlock
 from limpet.fem.elements.corotational import POLAR, deform, gram, own_pressure, scatter
 from limpet.geometry.rotation import symmetric_eigen
@@ -16,7 +17,7 @@ from limpet.geometry.rotation import symmetric_eigen
 Array = np.ndarray
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def _compressed_rows(
     f: Array, r: Array, pressure: float, mu: float, weight: float, gradients: Array, rows: Array
 ) -> int:
@@ -52,7 +53,8 @@ def _subtract(
     for e in range(m):
         deform(x, cells[e], gradients[e], POLAR, f, r, trace)
         if shape.shape[1] == 0:
-            pressure[:] = lam * trace
+            for g in range(q):
+                pressure[g] = lam * trace[g]
         else:
             bulk = lam + 2.0 / 3.0 * mu
             own_pressure(weights[e], shape, roots[e], trace, bulk, mu, pressure)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import inner
 from limpet.fem.elements.block import CellBlock
 from limpet.geometry.rotation import gram_schmidt, polar, symmetric_eigen
 
@@ -84,7 +85,7 @@ def load(
                 turned[g, 3 * a + i] = root * (rg[i, 0] * g0 + rg[i, 1] * g1 + rg[i, 2] * g2)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def geometric_stiffness_axes(stretch: Array, pressure: float, mu: float, axes: Array) -> int:
     """Columns of `axes` whose outer products sum to G, the geometric stiffness at a point.
 
@@ -240,7 +241,7 @@ def scatter_point(
             out[2, 2] += factor * v22
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@inner(error_model="numpy", fastmath={"contract"})
 def own_pressure(
     weights: Array, shape: Array, root: Array, trace: Array, bulk: float, mu: float, out: Array
 ) -> None:
@@ -348,7 +349,11 @@ def _energy(
     for e in range(m):
         deform(x, cells[e], gradients[e], rotation, f, r, trace)
         for g in range(q):
-            strain[:] = r[g].T @ f[g]
+            for i in range(3):
+                for j in range(3):
+                    strain[i, j] = (
+                        r[g, 0, i] * f[g, 0, j] + r[g, 1, i] * f[g, 1, j] + r[g, 2, i] * f[g, 2, j]
+                    )
             square = 0.0
             for i in range(3):
                 for j in range(3):

@@ -119,4 +119,4 @@ def pressure_compliance(block: CellBlock, mu: float, bulk: float, stabilisation:
         mean = mass.sum(axis=2)
         volume = mean.sum(axis=1)[:, None, None]
         c = c + stabilisation / mu * (mass - mean[:, :, None] * mean[:, None, :] / volume)
-    return c
+    return np.ascontiguousarray(c)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from limpet.compiled import copy, inner
 from limpet.fem.elements.block import CellBlock
 from limpet.fem.elements.corotational import gram
 from limpet.geometry.rotation import det3, symmetric_eigen
@@ -46,7 +47,7 @@ def _split(own_pressure: bool, lam: float, mu: float, alpha: float) -> tuple[flo
     return 0.0, lam, alpha
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _gradient(x: Array, nodes: Array, gradients: Array, f: Array) -> None:
     f[:] = 0.0
     for a in range(len(nodes)):
@@ -55,7 +56,7 @@ def _gradient(x: Array, nodes: Array, gradients: Array, f: Array) -> None:
                 f[i, j] += x[nodes[a], i] * gradients[a, j]
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _cofactor(f: Array, out: Array) -> None:
     """dJ/dF."""
     for i in range(3):
@@ -64,7 +65,7 @@ def _cofactor(f: Array, out: Array) -> None:
             out[i, j] = f[i1, j1] * f[i2, j2] - f[i1, j2] * f[i2, j1]
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _excess(
     x: Array, nodes: Array, gradients: Array, weights: Array, shape: Array, root: Array,
     part: Array,
@@ -81,7 +82,7 @@ def _excess(
                 part[i] += root[i, j] * shape[g, j] * excess
 
 
-@njit(cache=True, error_model="numpy")
+@inner(error_model="numpy")
 def _point_rows(
     f: Array, w: float, mu: float, lam: float, pressure: float, gradients: Array, rows: Array
 ) -> int:
@@ -89,9 +90,9 @@ def _point_rows(
     k = len(gradients)
     u, s, vt = np.linalg.svd(f)
     if np.linalg.det(u) < 0.0:
-        u[:, 2], s[2] = -u[:, 2], -s[2]
+        u[0, 2], u[1, 2], u[2, 2], s[2] = -u[0, 2], -u[1, 2], -u[2, 2], -s[2]
     if np.linalg.det(vt) < 0.0:
-        vt[2], s[2] = -vt[2], -s[2]
+        vt[2, 0], vt[2, 1], vt[2, 2], s[2] = -vt[2, 0], -vt[2, 1], -vt[2, 2], -s[2]
     invariant = 1.0 + s[0] ** 2 + s[1] ** 2 + s[2] ** 2
     shear, log_term = mu * (1.0 - 1.0 / invariant), 2.0 * mu / invariant**2
     negative = -1.0 if abs(s[0] * s[1] * s[2] - 1.0) > FAR else 0.0
@@ -185,7 +186,7 @@ def _assemble(
         if not stiff:
             continue
         for i in range(c):
-            rows[used] = rows[9 * q + i]
+            copy(rows[9 * q + i], rows[used])
             used += 1
         gram(rows, used, stiffness)
         for a in range(k):
