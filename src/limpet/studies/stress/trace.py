@@ -199,7 +199,9 @@ def body_forces(sim: lp.Simulation, report: StepReport) -> tuple[Array, Array]:
             size[k] += np.abs(f).max()
     for k, body in enumerate(sim.bodies):
         own = sim.model.points.first[k] + np.arange(body.n_points)
-        force[k] += sim.control.applied[own].sum(axis=0)
+        applied = sim.control.applied[own].sum(axis=0)
+        force[k] += applied
+        size[k] += np.abs(applied).max()
     return force, size
 
 
@@ -208,7 +210,9 @@ def _balance(
 ) -> tuple[float, float]:
     """[N] by which the change of momentum of a body misses the forces on it, and their size."""
     held = {p.one for p in sim.world.joints} | {p.other for p in sim.world.joints}
-    worst, scale = 0.0, 1e-6
+    g = float(np.abs(sim.world.gravity).max())
+    weights = [body.mass * g for body in sim.bodies if body.movable]
+    worst, scale = 0.0, max(1e-6, float(sizes.max(initial=0.0)), *weights)
     for body, old, force, size in zip(sim.bodies, before, forces, sizes):
         if not isinstance(body, RigidBody | SoftBody) or not body.movable or body.name in held:
             continue
