@@ -89,3 +89,20 @@ def test_a_lens_stays_within_its_circle_however_sharp_its_rim(half: float) -> No
         assert np.isfinite(fine.points).all()
         assert np.linalg.norm(fine.points[:, :2], axis=1).max() < 1.001 * radius
         assert np.abs(fine.points[:, 2]).max() <= 1.001 * half
+
+
+@pytest.mark.parametrize("name", ["sphere", "rod", "capsule"])
+def test_the_mirror_image_of_a_part_is_cut_alike(name: str) -> None:
+    part = {
+        "sphere": lambda: lp.shapes.sphere(0.04),
+        "rod": lambda: rod(0.03, 0.1, facets=24),
+        "capsule": lambda: lp.shapes.capsule(0.02, 0.06),
+    }[name]()
+    image = np.array([-1.0, 1.0, 1.0])
+    one = tessellated(part.points, part.triangles, 0.52, 1.25e-5)
+    turned = np.ascontiguousarray(part.triangles[:, ::-1])
+    other = tessellated(part.points * image, turned, 0.52, 1.25e-5)
+    assert one is not None and other is not None
+    np.testing.assert_allclose(one.points, other.points * image, atol=1e-15)
+    corners = [set(map(tuple, np.sort(t.triangles, axis=1).tolist())) for t in (one, other)]
+    assert corners[0] == corners[1]

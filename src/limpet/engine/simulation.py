@@ -37,9 +37,10 @@ Array = np.ndarray
 
 
 HALVINGS = 8  # of a step that does not converge
-PARTS = 64  # of a step at most
+PARTS = 256  # of a step at most
 COSTLY = 8  # for how many parts one counts whose constraints were not solved
 QUARTERS = 2  # halvings of a step in which a body deforms far
+UNRESOLVED = 1e-3  # [m] by which a node would yet move: no step, but a guess
 
 
 class Simulation:
@@ -145,6 +146,16 @@ class Simulation:
         x = points.gather([b.positions() for b in bodies])
         return x, points.gather([b.velocities() for b in bodies])
 
+    def _refuse_unresolved(self, solution: StepSolution) -> None:
+        left, bodies = solution.relinearisation_residual, self.model.bodies
+        if solution.converged or not self.model.divisible or not left > UNRESOLVED:
+            return
+        worst = max(bodies, key=lambda body: body.relinearisation_residual)
+        raise DivergedError(
+            f"step {self.steps} at {self.time:.4g} s: '{worst.name}' moves too fast to be resolved "
+            f"even in {PARTS} parts of a step; lower the time step, or give it damping"
+        )
+
     def _refuse_overlap(self, solution: StepSolution) -> None:
         """Of bodies that contact should have kept apart: what follows is no physics."""
         contacts, members = self.model.contacts, self.model.members
@@ -177,6 +188,7 @@ class Simulation:
 
     def _report(self, solution: StepSolution) -> StepReport:
         model, result = self.model, solution.result
+        self._refuse_unresolved(solution)
         self._refuse_overlap(solution)
         self._warn_of_undetermined_forces()
         bodies = [

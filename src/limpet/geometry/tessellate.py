@@ -28,7 +28,9 @@ SHARP = 0.3
 # sphere.
 FACE = 1.5
 # A triangle in pieces: its corners are 0 to 2, the middle of the side opposite to corner k is
-# 3 + k. By the middles that there are: 1 for that opposite to corner 0, 2 and 4 for the others.
+# 3 + k. By the middles that there are: 1 for that opposite to corner 0, 2 and 4 for the others. Of
+# the two ways to cut the rest beside two middles the diagonal begins at the corner that was numbered
+# first, so that a mirror image is cut alike; the other way is 7 further on.
 PIECES = (
     ((0, 1, 2),),
     ((0, 1, 3), (0, 3, 2)),
@@ -38,7 +40,15 @@ PIECES = (
     ((5, 1, 3), (2, 0, 5), (2, 5, 3)),
     ((4, 0, 5), (1, 2, 4), (1, 4, 5)),
     ((0, 5, 4), (5, 1, 3), (4, 3, 2), (3, 4, 5)),
+    (),
+    (),
+    ((3, 2, 4), (0, 1, 4), (1, 3, 4)),
+    (),
+    ((5, 1, 3), (2, 0, 3), (0, 5, 3)),
+    ((4, 0, 5), (1, 2, 5), (2, 4, 5)),
 )
+OTHER_WAY = 7
+DIAGONALS = {3: (0, 1), 5: (2, 0), 6: (1, 2)}  # corners where it begins, one way and the other
 
 
 class Tessellation(NamedTuple):
@@ -175,6 +185,9 @@ def _split(
     halves = 0.5 * (np.roll(place, -1, axis=1) + np.roll(place, -2, axis=1))
     at = np.concatenate([place, halves], axis=1)
     which = ((middle >= 0) * (1, 2, 4)).sum(axis=1)
+    for pattern, (one, other) in DIAGONALS.items():
+        later = (which == pattern) & (triangles[:, one] > triangles[:, other])
+        which[later] = pattern + OTHER_WAY
     parts: list[tuple[Array, Array, Array]] = []
     for pattern, pieces in enumerate(PIECES):
         own = which == pattern

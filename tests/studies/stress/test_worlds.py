@@ -11,8 +11,7 @@ SEEDS = (
     65, 74, 75, 78, 80, 81, 82, 83, 84, 88, 91, 92, 95, 98, 99,
 )  # fmt: skip
 KNOWN = {  # a mark that is not needed any more fails the test
-    6: "kept open", 27: "kept open, mirrored", 29: "mirrored", 30: "volume", 42: "volume, air",
-    43: "volume", 44: "volume", 81: "mirrored", 88: "balance",
+    27: "kept open, mirrored", 29: "mirrored", 81: "mirrored",
 }  # fmt: skip
 
 

@@ -74,10 +74,13 @@ class Trace:
 
 def run(
     recipe: Recipe, *, steps: int | None = None, restore_at: int | None = None,
-    limit: float = WORLD_LIMIT,
+    limit: float | None = None,
 ) -> Trace:  # fmt: skip
-    """Make the steps of a recipe; at `restore_at` it is saved and goes on in a new simulation."""
-    trace = Trace(recipe)
+    """Make the steps of a recipe; at `restore_at` it is saved and goes on in a new simulation.
+
+    limit [s]: of computing; WORLD_LIMIT if not given.
+    """
+    trace, limit = Trace(recipe), WORLD_LIMIT if limit is None else limit
     began = process_time()
     with warnings.catch_warnings(), time_limit(limit):
         warnings.simplefilter("ignore")
