@@ -13,7 +13,7 @@ ROOT = Path(limpet.__file__).parent
 
 # Lowest first; packages of one line do not know each other, but for the base,
 # whose files may use one another.
-BASE = ("errors", "units", "report", "clock")
+BASE = ("errors", "units", "report", "clock", "compiled")
 ORDER = (
     ("geometry", "linalg", "storage"),
     ("meshing",),

@@ -50,10 +50,12 @@ class ContactSet(ConstraintSet):
         use_all: bool = False,  # solve for all contacts within the alarm distance from the start
         restitution: Array | None = None,  # (surfaces, surfaces); None: there is none
         held: Array | None = None,  # (N,) bool: points that no force moves; None: none of them
+        swept: Array | None = None,  # (surfaces,) bool: whose bodies take turns with the contacts
     ) -> None:
         self.colliders, self.pairs, self._first = colliders, pairs, first
         self._movable, self._alarm, self._friction = movable, alarm, friction
         self._use_all, self._restitution = use_all, restitution
+        self._swept = np.zeros(len(colliders), bool) if swept is None else swept
         self._held = held if held is not None and held.any() else None
         self._immobile = any(not (movable[a] or movable[b]) for a, b in pairs)
         self._near: Contacts | None = None  # within the alarm distance, at the positions now
@@ -270,7 +272,8 @@ class ContactSet(ConstraintSet):
         came to cross within it, and all whose surfaces turned or slid far.
         """
         crossing = (after.kind == EDGE_EDGE) & (after.gap < -CROSSING)
-        sunk = after.gap < -SUNK
+        # bodies that take turns with the contacts come out in later turns
+        sunk = (after.gap < -SUNK) & ~(self._swept[after.surface_a] | self._swept[after.surface_b])
         if not (crossing.any() or sunk.any()):
             return NO_CONTACTS
         deep = after.take(sunk | (crossing & ~after.among(known)))

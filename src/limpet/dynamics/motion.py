@@ -62,13 +62,9 @@ def path(
     offsets = np.empty((len(times), 3))
     for row, (_, u) in zip(offsets, stations):
         value = np.asarray(u, dtype=float)
-        if value.shape not in ((), (3,)):
+        if value.shape not in ((), (3,)) or not np.isfinite(value).all():
             raise LimpetError(f"motion path displacement {u}: expected a number or three, finite")
         row[:] = value if value.ndim else value * along
-    wrong = np.flatnonzero(~np.isfinite(offsets).all(axis=1))
-    if len(wrong):
-        u = stations[wrong[0]][1]
-        raise LimpetError(f"motion path displacement {u}: expected a number or three, finite")
     return Path(times, offsets)
 
 

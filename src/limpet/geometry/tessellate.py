@@ -28,8 +28,8 @@ SHARP = 0.3
 # sphere.
 FACE = 1.5
 # A triangle in pieces: its corners are 0 to 2, the middle of the side opposite to corner k is
-# 3 + k. By the middles that there are: 1 for that opposite to corner 0, 2 and 4 for the others. Of
-# the two ways to cut the rest beside two middles the diagonal begins at the corner that was numbered
+# 3 + k. By the middles that there are: 1 for that opposite to corner 0, 2 and 4 for the others.
+# Of the two ways to cut the rest beside two of them the diagonal begins at the corner numbered
 # first, so that a mirror image is cut alike; the other way is 7 further on.
 PIECES = (
     ((0, 1, 2),),

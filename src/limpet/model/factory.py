@@ -115,14 +115,16 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     if pairs or world.connections:
         alarm = max(settings.alarm, 1.2 * settings.cavity_distance)
         movable = np.array([m.movable for m in members])
+        swept = np.arange(len(members)) >= len(own)  # particle bodies
         contacts = ContactSet(
             colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts,
             restitution if restitution.any() else None,
             np.concatenate([m.held_points() for m in members]),
+            swept,
         )  # fmt: skip
         sets.append(contacts)
     if contacts is not None:
-        cavities = cavity_set(world, settings, members, points, joined, colliders, contacts)
+        cavities = cavity_set(world, settings, members, points, joined, colliders, contacts, swept)
         sets.append(cavities)
     if actuated := _actuated(world, own, points):
         sets += [DriveSet(actuated), GuideSet(actuated)]
