@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
@@ -18,7 +19,7 @@ from limpet.record.journal import Journal, read_journal
 from limpet.record.run import record_run
 from limpet.record.run_folder import Recorder, check_folder
 from limpet.record.saved_state import summary_of
-from limpet.record.signals import reason
+from limpet.record.signals import STOPPING, reason
 from limpet.scenes.registry import load
 from limpet.viewer.replay import write_replay
 
@@ -57,6 +58,19 @@ def assert_same_record(one: Path, other: Path):
     assert sorted(p.name for p in one.iterdir()) == sorted(p.name for p in other.iterdir())
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Signals that tests under nohup or in the background would ignore."""
+    before = {n: signal.getsignal(n) for n in STOPPING}
+    for number, handler in before.items():
+        if handler is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_run_after_its_step_and_it_is_resumed(undisturbed, tmp_path, number):
     def send(report):

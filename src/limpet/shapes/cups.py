@@ -206,7 +206,7 @@ def _budget(kind: str, nodes: int) -> tuple[int, int]:
             miss = abs(count / nodes - 1.0) + 0.05 * abs(np.log(shape))
             best = min(best, (miss, m, n, count))
     _, m, n, count = best
-    if not abs(count / nodes - 1.0) < 0.12:
+    if not -0.12 < count / nodes - 1.0 < 0.2:
         raise LimpetError(
             f"cup nodes = {nodes}: the nearest mesh of {kind} has {count}; "
             "use about that many (434 is the size in the papers)"
