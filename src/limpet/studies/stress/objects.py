@@ -34,26 +34,23 @@ def _rod(rng: Random, r: float) -> Call:
     return Call("shapes.rod", {"radius": radius, "length": 3.0 * r, "facets": facets})
 
 
-def _cylinder(rng: Random, r: float) -> Call:
+def _curved_block(rng: Random, r: float, function: str, height: float) -> Call:
     radius = log_uniform(rng, 2.0, 10.0) * r
     return Call(
-        "shapes.cropped_cylinder",
+        function,
         {
-            "radius": radius, "length": 3.0 * r, "width": 2.6 * r, "height": 1.5 * r,
+            "radius": radius, "length": 3.0 * r, "width": 2.6 * r, "height": height * r,
             "sagitta": log_uniform(rng, 5e-6, 1e-4),
         },
     )  # fmt: skip
+
+
+def _cylinder(rng: Random, r: float) -> Call:
+    return _curved_block(rng, r, "shapes.cropped_cylinder", 1.5)
 
 
 def _trough(rng: Random, r: float) -> Call:
-    radius = log_uniform(rng, 2.0, 10.0) * r
-    return Call(
-        "shapes.trough",
-        {
-            "radius": radius, "length": 3.0 * r, "width": 2.6 * r, "height": 0.6 * r,
-            "sagitta": log_uniform(rng, 5e-6, 1e-4),
-        },
-    )  # fmt: skip
+    return _curved_block(rng, r, "shapes.trough", 0.6)
 
 
 def _sphere(rng: Random, r: float) -> Call:
