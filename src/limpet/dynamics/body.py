@@ -126,6 +126,13 @@ class Body(ABC):
         """Whether it deforms more within the step than one with contacts can follow accurately."""
         return False
 
+    @property
+    def astray(self) -> bool:
+        """Whether its candidate lies so far from where its forces were linearised that it says
+        nothing about the step.
+        """
+        return False
+
     def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         """H M^-1 H^T of rows over its points, as `compliance`: what impulses do to v+ alone."""
         raise NotImplementedError

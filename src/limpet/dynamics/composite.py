@@ -47,6 +47,10 @@ class CompositeBody(Body):
     def deforms_far(self, h: float) -> bool:
         return any(m.deforms_far(h) for m in self._members)
 
+    @property
+    def astray(self) -> bool:
+        return any(m.astray for m in self._members)
+
     def impact_compliance(self, rows: Rows) -> Sequence[tuple[Array, ReducedCompliance]]:
         parts, first = [], 0
         for member in self._members:

@@ -105,9 +105,11 @@ class Simulation:
                 constraints.relinearise(ahead)
             clock.lap(constraints.phase)
         v = model.points.gather(free)
-        solution = model.solver.solve(model.bodies, model.sets, now, v, self.memory)  # eq 3 to 14
         divisible = halvings > 0 and self._parts < PARTS
-        if divisible and (self._too_long(solution, halvings) or not solution.converged):
+        solution = model.solver.solve(
+            model.bodies, model.sets, now, v, self.memory, divisible
+        )  # eq 3 to 14
+        if divisible and (not solution.converged or self._too_long(solution, halvings)):
             self._parts += 1 if solution.result.converged else COSTLY
             for body, state in zip(model.bodies, before):
                 body.set_state(state)

@@ -18,6 +18,7 @@ from limpet.linalg import block_cholesky as chol
 
 FAR = 0.02  # change of a cell's deformation gradient, at most, that is predicted
 ASTRAY = 0.1  # and that is corrected
+LOST = 1.0  # and with which the linear model says nothing
 FOLLOWED = 0.05  # and in a step of a body that keeps energy
 GROWTH = 1.5  # of the corrections: wrinkles grow, but what grows faster does not converge
 UNDAMPED = 0.01  # of the tolerance, for bodies in which errors are not damped, but add up
@@ -254,6 +255,12 @@ class LinearisedBody(NodalBody):
         if self.theta == 1.0 or self.relinearisation.most == 1:
             return False
         return self.fem.changed(h * self.v, FOLLOWED)
+
+    @property
+    def astray(self) -> bool:
+        if self.relinearisation.most == 1:
+            return False
+        return self.fem.changed(self._h * (self._y - self._guess)[self.fem.nodes_at], LOST)
 
     def forget(self) -> None:
         """Make the matrix anew in the next step, however little has changed."""

@@ -61,12 +61,14 @@ class ConstraintSolver:
 
     def solve(
         self, bodies: Sequence[Body], sets: Sequence[ConstraintSet], now: StepContext,
-        free: Array, last: SolverMemory,
+        free: Array, last: SolverMemory, divisible: bool = False,
     ) -> StepSolution:  # fmt: skip
         """One loop with three reasons to go on: a row that the velocities violate, a body that
         the forces have changed (staggered coupling), a collision that nobody knew of.
 
         free (N, 3): velocities of all points without any multiplier.
+        divisible: the step can be made in parts, so one that leads astray ends at once, before
+        contacts of a place where nothing will be join it.
         """
         h, applied, memory, after = now.h, now.control.applied, last, None
         iterations = retries = 0
@@ -86,32 +88,33 @@ class ConstraintSolver:
             self.clock.lap("solve")
             force = layout.jacobian.transpose_times(multipliers, len(free)) + applied
             v = self._apply(bodies, h * force)  # P eq 3
-            if any(s.activate(v) for s in sets):
+            astray = divisible and any(body.astray for body in bodies)
+            if not astray and any(s.activate(v) for s in sets):
                 self.clock.lap("correct")
                 continue
             self.clock.lap("correct")
             iterations += 1
-            if self._relinearise(bodies, sets, h, force, iterations):
+            if not astray and self._relinearise(bodies, sets, h, force, iterations):
                 free = self._apply(bodies, h * applied)
                 continue
             rates = layout.jacobian.times(v)
-            if sets:
+            solved = result.converged and not astray and all(body.converged for body in bodies)
+            refused = divisible and not solved
+            if sets and not refused:
                 after = self._points_after(bodies, h)
                 self.clock.lap("correct")
                 complete = not self._recheck(sets, *after)
                 if not complete and retries < most:
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
                     continue
-            for s in sets:
-                if self.impacts and s.name in layout.blocks and s.collides:
+            for s in sets if self.impacts and not refused else ():
+                if s.name in layout.blocks and s.collides:
                     multipliers, force = self._impacts(bodies, s, now, layout, multipliers, force)
                     after = self._points_after(bodies, h)
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
-            solved = result.converged and complete
-            converged = solved and all(body.converged for body in bodies)
             unsettled = max(body.relinearisation_residual for body in bodies)
             return StepSolution(
-                h, converged, unsettled, result, parts, force, memory.after(last), after
+                h, solved and complete, unsettled, result, parts, force, memory.after(last), after
             )
 
     def _impacts(
