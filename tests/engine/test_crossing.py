@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import limpet.contact.contact_set
 from limpet.contact.contact_set import ContactSet
 from limpet.contact.contacts import Contacts
+from limpet.contact.limits import DEFAULT_LIMITS, ContactLimits
 from limpet.scenes.registry import load
 
 
@@ -21,7 +21,7 @@ def deepest() -> float:
 def test_crossing_edges_are_parted_in_the_step_they_meet(monkeypatch) -> None:
     assert deepest() < 2.5e-5
     # as if nobody looked, nor remembered
-    monkeypatch.setattr(limpet.contact.contact_set, "CROSSING", 1.0)
-    monkeypatch.setattr(limpet.contact.contact_set, "SUNK", 1.0)
+    blind = replace(DEFAULT_LIMITS, crossing=1.0, deep=1.0)
+    monkeypatch.setattr(ContactLimits, "of", lambda sealing_distance: blind)
     monkeypatch.setattr(ContactSet, "still_crossing", lambda self, last, x: Contacts.none())
     assert deepest() > 5e-5

@@ -31,6 +31,7 @@ from limpet.cavity.seal.leaky_rings import LeakyRings
 from limpet.cavity.seal.proximity import VertexProximity
 from limpet.cavity.search import CavitySearch
 from limpet.contact.contacts import Contacts
+from limpet.contact.limits import DEFAULT_LIMITS
 from limpet.dynamics.constraint_set import DATA, ConstraintSet, Control, RowBlock, StepContext
 from limpet.linalg.rows import Rows
 from limpet.report import NOWHERE, CavityReport, VacuumSensorReport
@@ -38,9 +39,6 @@ from limpet.report import NOWHERE, CavityReport, VacuumSensorReport
 Array = np.ndarray
 
 SEALED = AirExchange()  # no air passes
-# [m] by which the walls of an empty cavity may lie in each other, on average, before its pressure
-# parts them: contact does so first, and leaves edges that cross by as much
-MEETING = 2e-5
 
 
 class ContactSource(Protocol):
@@ -76,10 +74,13 @@ class CavitySet(ConstraintSet):
         names: Sequence[str],  # of the surfaces
         leaky: LeakyRings | None = None,  # None: a seal is binary
         increments: int = 1,  # in which a regulated vacuum is raised in each step
+        # [m] by which the walls of an empty cavity may lie in each other, on average, before its
+        # pressure parts them: contact does so first, and leaves edges that cross by as much
+        clearance: float = DEFAULT_LIMITS.crossing,
     ) -> None:
         self._increments = increments if network.ports else 1
         self._increment = PressureIncrement(self._increments)
-        self._names, self._leaky = names, leaky
+        self._names, self._leaky, self._clearance = names, leaky, clearance
         self._search, self._contacts, self._network = search, contacts, network
         self._exchanges, self._default, self._elastic = exchanges, default_exchange, elastic
         self._atmosphere = search.atmosphere
@@ -120,20 +121,29 @@ class CavitySet(ConstraintSet):
         kind, data = np.full(c, law.KIND, np.int32), np.zeros((c, DATA))
         for i, cavity in enumerate(cavities):
             volume, product, least = cavity.volume, cavity.gas.product, -np.inf
-            slack = MEETING * _wall_area(cavity)
             if (target := cavity.imposed) is not None:
                 rest = (1.0 - self._increment.share) * (cavity.pressure - target)
                 kind[i] = regulated.KIND
-                data[i, :5] = target + rest, around.pressure, volume, -slack, cavity.p_max
+                data[i, :5] = (
+                    target + rest,
+                    around.pressure,
+                    volume,
+                    self._least(cavity),
+                    cavity.p_max,
+                )
                 continue
             if cavity.flow is not None:
                 flow, product = cavity.flow.gas_row(cavity.air, h, around.rt)
-                volume, least = volume + flow, flow - slack
+                volume, least = volume + flow, flow + self._least(cavity)
             data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent, least
         keys = np.array([a.id for a in cavities], dtype=np.int64)
         return RowBlock(
             jacobian, np.zeros(c), np.zeros(c), kind, np.arange(c + 1, dtype=np.int32), data, keys
         )
+
+    def _least(self, cavity: Cavity) -> float:
+        """[m^3] V of walls that meet."""
+        return -self._clearance * _wall_area(cavity)
 
     def recheck(self, x_after: Array, v_after: Array) -> bool:
         """Raise a regulated vacuum by an increment, with the classes at the end of the step."""
@@ -236,7 +246,8 @@ class CavitySet(ConstraintSet):
             cavities.append(replace(c, gas=gas, pressure=p))
             reports.append(
                 CavityReport(
-                    id=c.id, pressure=p, volume=max(end, 0.0), air=gas.amount,
+                    id=c.id, pressure=p, volume=max(end, 0.0),
+                    wall_overlap=-end / _wall_area(c) if end < 0.0 else 0.0, air=gas.amount,
                     vented=before - gas.amount, leaked=c.leaked + seeped,
                     gas_residual=gas.miss(p, end), seal_gap=c.seal.gap,
                     temperature=gas.temperature_at(p), stored=c.stored, p_max=c.p_max,

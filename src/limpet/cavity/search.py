@@ -66,7 +66,9 @@ class CavitySearch:
     finder: Finder = Finder.UNION
     inner: Array | None = None  # (N,) bool, the vertices of named inner surfaces: the classifier's
     shapes: Sequence[Shape] | None = None  # of each surface: its tree, and the patches over it
-    swept: frozenset[int] = frozenset()  # surfaces of bodies whose few sweeps leave gaps uncertain
+    staggered: frozenset[int] = (
+        frozenset()
+    )  # surfaces of bodies whose few sweeps leave gaps uncertain
 
     def update(
         self, ledger: AirLedger, x: Array, contacts: Contacts, near: VertexProximity
@@ -258,7 +260,7 @@ class CavitySearch:
             others = [c for c in ledger.cavities if group[c.mesh.body[0]] != name]
             ledger = transfer_air(
                 ledger, mine, found.cavities, x, contacts, self.surface, self.sealing_distance,
-                self.atmosphere, self.swept,
+                self.atmosphere, self.staggered,
             )  # fmt: skip
             cavities = sorted([*others, *ledger.cavities], key=lambda c: c.id)
             ledger = replace(ledger, cavities=tuple(cavities))

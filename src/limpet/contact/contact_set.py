@@ -3,8 +3,8 @@
 All contacts within the alarm distance are known, but few of them touch within the step. It is
 solved for those that are about to; a contact that would close joins and the step is solved again.
 A contact left out satisfies its law with no force, so the solution is that of all of them. A
-contact that nobody knew of at x is found at the end of the step and joins as well; one that has
-sunk in, as its surfaces turn, is linearised anew there.
+contact that nobody knew of at x is found at the end of the step and joins as well; one that ends
+deep, as its surfaces turn, is linearised anew there.
 """
 
 from __future__ import annotations
@@ -19,16 +19,13 @@ from limpet.contact.collider import Collider
 from limpet.contact.contacts import EDGE_EDGE, Contacts
 from limpet.contact.detect import closing_speeds, detect, refit_trees
 from limpet.contact.edges import kept_rows
+from limpet.contact.limits import DEFAULT_LIMITS, ContactLimits
 from limpet.contact.rows import contact_forces, contact_frames, contact_rows, opening_speeds
 from limpet.dynamics.constraint_set import DATA, ConstraintSet, RowBlock, StepContext
 from limpet.linalg.rows import Rows
 
 Array = np.ndarray
 
-OVERLAP = 5e-6  # [m] a vertex deeper than this after a step was missed by detection
-CROSSING = 2e-5  # [m] and edges deeper than this have come to cross within the step
-SUNK = 4e-5  # [m] and all that are deeper than this are linearised anew where they end
-NEAR = 3e-5  # [m] contacts predicted to come this near are solved for from the start
 CLOSED = 1e-13  # [m] of overlap in the linear prediction that is round-off
 NO_CONTACTS = Contacts.none()
 
@@ -49,14 +46,16 @@ class ContactSet(ConstraintSet):
         friction: Array,  # (surfaces, surfaces)
         use_all: bool = False,  # solve for all contacts within the alarm distance from the start
         restitution: Array | None = None,  # (surfaces, surfaces); None: there is none
-        held: Array | None = None,  # (N,) bool: points that no force moves; None: none of them
-        swept: Array | None = None,  # (surfaces,) bool: whose bodies take turns with the contacts
+        prescribed: Array | None = None,  # (N,) bool: points that no force moves; None: no such
+        staggered: Array | None = None,  # (surfaces,) bool: bodies that take turns with contacts
+        limits: ContactLimits = DEFAULT_LIMITS,
     ) -> None:
         self.colliders, self.pairs, self._first = colliders, pairs, first
         self._movable, self._alarm, self._friction = movable, alarm, friction
         self._use_all, self._restitution = use_all, restitution
-        self._swept = np.zeros(len(colliders), bool) if swept is None else swept
-        self._held = held if held is not None and held.any() else None
+        self._staggered = np.zeros(len(colliders), bool) if staggered is None else staggered
+        self._prescribed = prescribed if prescribed is not None and prescribed.any() else None
+        self.limits = limits
         self._immobile = any(not (movable[a] or movable[b]) for a, b in pairs)
         self._near: Contacts | None = None  # within the alarm distance, at the positions now
         self._stale = False  # the trees do not stand at these positions
@@ -65,7 +64,7 @@ class ContactSet(ConstraintSet):
         self._frames, self._multipliers = np.zeros((0, 3, 3)), np.zeros(0)
         self._known, self._active = Contacts.none(), np.zeros(0, bool)
         self._searched = 0.0  # [m] how far the step has looked for missed contacts
-        self._overlap = 0.0  # [m] in which the last step ended, if it is more than it may
+        self._deepest = NO_CONTACTS  # at which the last step ended, if it is deeper than it may be
 
     def near(self, now: StepContext) -> Contacts:
         """All contacts within the alarm distance at x."""
@@ -137,14 +136,14 @@ class ContactSet(ConstraintSet):
         after = self.filtered(self._ahead)
         moved = 2.0 * float(np.linalg.norm(x_after - now.x, axis=1).max())
         missed = moved > self._searched and self._missed(known, after)
-        met = self._met(known, after, now.x, x_after)
-        if not (missed or len(met.gap)):
+        again = self._too_deep(known, after, now.x, x_after)
+        if not (missed or len(again.gap)):
             return False
-        known = met.with_more(known)
+        known = again.with_more(known)
         if missed:  # something came from afar: look further
             self._searched = 1.5 * moved
             known = self.filtered(self.find(now.x, now.v, now.h, self._searched)).with_more(known)
-        needed = known.among(Contacts.join([self.contacts, met]))
+        needed = known.among(Contacts.join([self.contacts, again]))
         self._known, self._active = known, needed | self.predicted(known, now.v, now.h)
         return True
 
@@ -153,14 +152,15 @@ class ContactSet(ConstraintSet):
         pressed = (multipliers[::3] > 0.0) & (self.contacts.kind == EDGE_EDGE)
         self._edges = self.contacts.take(pressed) if pressed.any() else NO_CONTACTS
         self._near = self._ahead
-        self._overlap = self._deepest_gap()
+        self._deepest = self._find_deepest()
 
-    def _deepest_gap(self) -> float:
-        """[m] by which bodies that forces can part overlap, at most."""
-        near = self._near
-        if near is None or not (near.gap < -SUNK).any():
-            return 0.0
-        return -float(self.filtered(near).gap.min(initial=0.0))
+    def _find_deepest(self) -> Contacts:
+        """Where bodies that forces can part overlap most, if they are deep; or none."""
+        near, limit = self._near, -self.limits.deep
+        if near is None or not (near.gap < limit).any():
+            return NO_CONTACTS
+        deep = self.filtered(near.take(near.gap < limit))
+        return deep.take(slice(i := int(deep.gap.argmin()), i + 1)) if len(deep) else NO_CONTACTS
 
     @property
     def ahead(self) -> Contacts:
@@ -183,24 +183,25 @@ class ContactSet(ConstraintSet):
         deepest = max(0.0, -float(gap.min(initial=0.0)))
         return len(self.contacts.gap), int((self._multipliers[::3] > 0.0).sum()), deepest
 
-    def deepest(self, x: Array) -> tuple[float, Array, int, int]:
-        """The largest overlap [m] of bodies that forces can part, where (3,) [m], and the two.
+    @property
+    def overlap(self) -> float:
+        """[m] of bodies that forces can part, as the last step has left them; 0: not deep."""
+        return -float(self._deepest.gap.min(initial=0.0))
 
-        x (N, 3): where all points are now.
-        """
-        near = self.filtered(self._near if self._near is not None else self.contacts)
-        if len(near) == 0:
-            return 0.0, np.zeros(3), 0, 0
-        worst = near.take(slice(i := int(near.gap.argmin()), i + 1))
+    def deepest(self, x: Array) -> tuple[Array, int, int]:
+        """Where (3,) [m] `overlap` is, and the two surfaces; x (N, 3): where all points are now."""
+        worst = self._deepest
         place = worst.points(x, self._first)[0]
-        return -float(worst.gap[0]), place, int(worst.surface_a[0]), int(worst.surface_b[0])
+        return place, int(worst.surface_a[0]), int(worst.surface_b[0])
 
     def undetermined(self) -> list[tuple[int, int, float]]:
         """Pairs of surfaces that overlap but that no force moves, and how deep [m]."""
         c = self._near
         if c is None or not self._immobile:
             return []
-        deep = ~(self._movable[c.surface_a] | self._movable[c.surface_b]) & (c.gap < -OVERLAP)
+        deep = ~(self._movable[c.surface_a] | self._movable[c.surface_b]) & (
+            c.gap < -self.limits.missed
+        )
         found: dict[tuple[int, int], float] = {}
         for a, b, gap in zip(c.surface_a[deep].tolist(), c.surface_b[deep].tolist(), c.gap[deep]):
             found[a, b] = max(found.get((a, b), 0.0), -float(gap))
@@ -213,19 +214,19 @@ class ContactSet(ConstraintSet):
         near, edges = state["near"], state["edges"]
         assert isinstance(edges, Contacts) and (near is None or isinstance(near, Contacts))
         self._near, self._edges, self._stale = near, edges, True
-        self._overlap = self._deepest_gap()
+        self._deepest = self._find_deepest()
         self.contacts, self._multipliers = Contacts.none(), np.zeros(0)
         self._frames = np.zeros((0, 3, 3))
 
     def find(self, x: Array, v: Array, h: float, reach: float | None = None) -> Contacts:
         """The contacts within the alarm distance, and the trees refitted at x.
 
-        What moves fast comes from further away within a step, and what has sunk in is not to be
-        lost; `reach` [m] looks that far, and also at vertices that do not face the other surface.
+        What moves fast comes from further away within a step, and what is deep is not to be lost;
+        `reach` [m] looks that far, and also at vertices that do not face the other surface.
         """
         if reach is None:
             speeds = closing_speeds(self._split(v), self.pairs)
-            alarm = [self._alarm + 2.0 * self._overlap + h * s for s in speeds]
+            alarm = [self._alarm + 2.0 * self.overlap + h * s for s in speeds]
         else:
             alarm = [self._alarm + reach] * len(self.pairs)
         return detect(self.colliders, self._split(x), self.pairs, alarm, facing=reach is None)
@@ -242,42 +243,45 @@ class ContactSet(ConstraintSet):
     def _moves(self, surface: Array, vertices: Array, weights: Array) -> Array:
         """(k,) bool: whether forces move a point of these surfaces."""
         moves = self._movable[surface]
-        if self._held is None:
+        if self._prescribed is None:
             return moves
-        held = self._held[self._first[surface][:, None] + vertices] | (weights == 0.0)
-        return moves & ~held.all(axis=1)
+        follows = self._prescribed[self._first[surface][:, None] + vertices] | (weights == 0.0)
+        return moves & ~follows.all(axis=1)
 
     def predicted(self, contacts: Contacts, v: Array, h: float) -> Array:
         """(k,) bool: whether a contact touches within h, or nearly, if the velocities stay."""
         if self._use_all:
             return np.ones(len(contacts.gap), bool)
-        return ~(np.minimum(contacts.gap, self._gaps_after(contacts, v, h)) >= NEAR)  # nor a NaN
+        return ~(
+            np.minimum(contacts.gap, self._gaps_after(contacts, v, h)) >= self.limits.near
+        )  # nor a NaN
 
     def violated(self, contacts: Contacts, active: Array, v: Array, h: float) -> Array:
         """(k,) bool: inactive contacts that are to join, as one of them would close with v."""
         gaps = self._gaps_after(contacts, v, h)
         if not np.any(gaps[~active] < -CLOSED):
             return np.zeros(len(contacts.gap), bool)
-        return ~active & (gaps < NEAR)
+        return ~active & (gaps < self.limits.near)
 
     def _missed(self, known: Contacts, after: Contacts) -> bool:
         """Whether a vertex that made no contact before the step is inside a body after it."""
-        deep = after.gap < -OVERLAP
+        deep = after.gap < -self.limits.missed
         if not deep.any():
             return False
         return not after.take(deep & (after.kind != EDGE_EDGE)).among(known).all()
 
-    def _met(self, known: Contacts, after: Contacts, x: Array, x_after: Array) -> Contacts:
+    def _too_deep(self, known: Contacts, after: Contacts, x: Array, x_after: Array) -> Contacts:
         """Contacts that end too deep, as they meet after the step, with their gap at x: edges that
         came to cross within it, and all whose surfaces turned or slid far.
         """
-        crossing = (after.kind == EDGE_EDGE) & (after.gap < -CROSSING)
+        crossing = (after.kind == EDGE_EDGE) & (after.gap < -self.limits.crossing)
         # bodies that take turns with the contacts come out in later turns
-        sunk = (after.gap < -SUNK) & ~(self._swept[after.surface_a] | self._swept[after.surface_b])
-        if not (crossing.any() or sunk.any()):
+        in_turns = self._staggered[after.surface_a] | self._staggered[after.surface_b]
+        deep = (after.gap < -self.limits.deep) & ~in_turns
+        if not (crossing.any() or deep.any()):
             return NO_CONTACTS
-        deep = after.take(sunk | (crossing & ~after.among(known)))
-        return replace(deep, gap=deep.gap - self._opening(deep, x_after - x))
+        again = after.take(deep | (crossing & ~after.among(known)))
+        return replace(again, gap=again.gap - self._opening(again, x_after - x))
 
     def still_crossing(self, last: Contacts, x: Array) -> Contacts:
         """The pairs of edges among `last`, where they meet now."""

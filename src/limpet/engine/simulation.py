@@ -40,7 +40,6 @@ HALVINGS = 8  # of a step that does not converge
 PARTS = 256  # of a step at most
 COSTLY = 8  # for how many parts one counts whose constraints were not solved
 QUARTERS = 2  # halvings of a step in which a body deforms far
-UNRESOLVED = 1e-3  # [m] by which a node would yet move: no step, but a guess
 
 
 class Simulation:
@@ -150,7 +149,7 @@ class Simulation:
 
     def _refuse_unresolved(self, solution: StepSolution) -> None:
         left, bodies = solution.relinearisation_residual, self.model.bodies
-        if solution.converged or not self.model.divisible or not left > UNRESOLVED:
+        if solution.converged or not self.model.divisible or not left > self.settings.max_overlap:
             return
         worst = max(bodies, key=lambda body: body.relinearisation_residual)
         raise DivergedError(
@@ -163,8 +162,8 @@ class Simulation:
         contacts, members = self.model.contacts, self.model.members
         if contacts is None or solution.after is None:
             return
-        depth, place, a, b = contacts.deepest(solution.after[0])
-        if depth > self.settings.max_overlap:
+        if (depth := contacts.overlap) > self.settings.max_overlap:
+            place, a, b = contacts.deepest(solution.after[0])
             at = ", ".join(f"{1e3 * c:.4g}" for c in place)
             raise OverlapError(
                 f"step {self.steps} at {self.time:.4g} s: '{members[a].name}' and "

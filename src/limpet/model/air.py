@@ -31,14 +31,14 @@ Array = np.ndarray
 
 def cavity_set(
     world: World, settings: Settings, members: Sequence[Body], points: PointMap,
-    surface: JoinedSurface, colliders: Sequence[Collider], contacts: ContactSet, swept: Array,
+    surface: JoinedSurface, colliders: Sequence[Collider], contacts: ContactSet, staggered: Array,
 ) -> CavitySet:  # fmt: skip
     soft = np.array([m.deformable for m in members], float)
     search = CavitySearch(
         surface, [c.shape.tree for c in colliders], soft, settings.cavity_distance,
         settings.seal_boundary, settings.remesh_threshold, settings.search_every_step,
         world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
-        [c.shape for c in colliders], frozenset(np.flatnonzero(swept).tolist()),
+        [c.shape for c in colliders], frozenset(np.flatnonzero(staggered).tolist()),
     )  # fmt: skip
     network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
     exchanges = [world.air_exchanges.get(m.name) for m in members]
@@ -49,7 +49,7 @@ def cavity_set(
     return CavitySet(
         search, contacts, network, exchanges, AirExchange(leak=world.leak),
         partial(_elastic, world, members), points.names,
-        leaky, settings.pressure_increments,
+        leaky, settings.pressure_increments, contacts.limits.crossing,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from limpet.cavity.mesh import JoinedSurface, join_surfaces
 from limpet.clock import Clock
 from limpet.contact.collider import Collider, collider
 from limpet.contact.contact_set import ContactSet
+from limpet.contact.limits import ContactLimits
 from limpet.dynamics.body import Body, CondensedBody
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap
 from limpet.errors import LimpetError
@@ -115,16 +116,18 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     if pairs or world.connections:
         alarm = max(settings.alarm, 1.2 * settings.cavity_distance)
         movable = np.array([m.movable for m in members])
-        swept = np.arange(len(members)) >= len(own)  # particle bodies
+        in_turns = np.arange(len(members)) >= len(own)  # particle bodies
         contacts = ContactSet(
             colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts,
             restitution if restitution.any() else None,
             np.concatenate([m.held_points() for m in members]),
-            swept,
+            in_turns, ContactLimits.of(settings.sealing_distance),
         )  # fmt: skip
         sets.append(contacts)
     if contacts is not None:
-        cavities = cavity_set(world, settings, members, points, joined, colliders, contacts, swept)
+        cavities = cavity_set(
+            world, settings, members, points, joined, colliders, contacts, in_turns
+        )
         sets.append(cavities)
     if actuated := _actuated(world, own, points):
         sets += [DriveSet(actuated), GuideSet(actuated)]

@@ -46,7 +46,8 @@ class Settings:
     regularisation: float = (
         1e-5  # of a contact's own compliance, added to it: redundant ones share their load
     )
-    # [m] a step that ends with bodies deeper in each other is an error: contact has failed
+    # [m] a step that ends with bodies deeper in each other, or with a node that is to move by more
+    # than this yet, is an error
     max_overlap: float = 1e-3
     # how often a step is linearised
     relinearisation: Relinearisation = field(default_factory=Relinearisation)

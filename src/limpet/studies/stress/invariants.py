@@ -19,7 +19,7 @@ Array = np.ndarray
 
 RESIDUAL = 1e-9  # of the laws, in a step that is called converged
 PENETRATION = 5e-5  # [m]
-LEAST_VOLUME = -1e-14  # [m^3] rounding of a cavity of some cm^3
+WALL_OVERLAP = 2.1e-5  # [m] on average, of walls that meet: what contact leaves at edges
 AIR = 1e-9  # relative, of all air that was ever trapped
 GAS_LAW = 1e-6  # |P V - n R T| / (n R T)
 BALANCE = 1e-6  # of the forces on the body
@@ -99,10 +99,14 @@ def _penetration(trace: Trace) -> Iterator[Finding]:
 
 
 def _volume(trace: Trace) -> Iterator[Finding]:
-    def least(s: Step) -> float:
-        return 1e9 * min((c.volume for c in s.report.cavities), default=0.0)
+    """Walls that meet overlap by no more than contact leaves: below that there is no volume."""
 
-    yield from _worst("volume", trace, least, 1e9 * LEAST_VOLUME, "{:.3g} mm^3", above=False)
+    def overlap(s: Step) -> float:
+        return 1e3 * max((c.wall_overlap for c in s.report.cavities), default=0.0)
+
+    yield from _worst(
+        "volume", trace, overlap, 1e3 * WALL_OVERLAP, "walls overlap by {:.3g} mm on average"
+    )
 
 
 def _air(trace: Trace) -> Iterator[Finding]:
