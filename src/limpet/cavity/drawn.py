@@ -58,8 +58,12 @@ def _without_folds(triangles: Array) -> Array:
     turned = np.take_along_axis(some, (low + np.arange(3)) % 3, 1)  # the least vertex first
     front = np.where(turned[:, 1] < turned[:, 2], 1, -1)
     _, group = np.unique(np.sort(some, axis=1), axis=0, return_inverse=True)
-    left = np.bincount(group.ravel(), front)[group.ravel()]
-    return some[left * front > 0].astype(np.int32)
+    group = group.ravel()
+    left = np.bincount(group, front)[group]
+    same = np.flatnonzero(left * front > 0)
+    same = same[np.argsort(group[same], kind="stable")]
+    before = np.arange(len(same)) - np.searchsorted(group[same], group[same])  # in its group
+    return some[np.sort(same[before < np.abs(left[same])])].astype(np.int32)
 
 
 def _welded(mesh: CavityMesh) -> Array:

@@ -36,6 +36,7 @@ CREASE = float(np.deg2rad(30.0))  # [rad] default: faces that turn by more meet 
 # would bulge.
 UNEVEN = 3.0
 DIRECTION = 0.02  # [rad] between two sides of a face that count as two
+ROUNDING = 1e-6  # relative: 12 facets turn by 30 degrees each, and count alike in every pose
 PLANAR = 2e-4  # [rad] triangles that turn by less are one plane face
 
 
@@ -80,13 +81,13 @@ def smooth_edges(surface: Surface, x: Array, crease: float) -> Array:
     wide = _widths(
         x, surface.triangles, surface.edges, surface.edge_triangles, n, face, start, order
     )
-    even = wide.max(axis=1) <= UNEVEN * wide.min(axis=1)
+    even = wide.max(axis=1) <= (1.0 + ROUNDING) * UNEVEN * wide.min(axis=1)
     edged = ~planar
     plane = _plane_faces(
         x, surface.edges[edged], face[surface.edge_triangles[edged]], n[order[start[:-1]]]
     )
     facets = ~plane[face[one]] & ~plane[face[two]]
-    flat = planar | ((turn <= crease) & even & facets)
+    flat = planar | ((turn <= (1.0 + ROUNDING) * crease) & even & facets)
     return _by_sides(surface, flat)
 
 
@@ -226,7 +227,9 @@ def _fans(
             for j in range(first, used):
                 mean = add(mean, scale(weights[j], face_normal(faces[j], x, triangles)))
             for j in range(first, used):
-                if dot(unit(mean), face_normal(faces[j], x, triangles)) < np.cos(crease):
+                if dot(unit(mean), face_normal(faces[j], x, triangles)) < np.cos(
+                    (1.0 + ROUNDING) * crease
+                ):
                     used = first + 1
                     break
             total = weights[first:used].sum()

@@ -14,6 +14,7 @@ from manifold3d import Error, Manifold, Mesh64, OpType
 from numba import njit
 
 from limpet.errors import MeshError
+from limpet.geometry.fans import fanned
 
 Array = np.ndarray
 
@@ -70,8 +71,11 @@ def union(surfaces: Sequence[tuple[Array, Array]]) -> UnionMesh:
     ends = np.asarray(mesh.run_index).astype(np.int64) // 3
     runs = ends[1:] - ends[:-1]
     body = np.repeat(np.asarray(mesh.run_original_id).astype(np.int32) - np.int32(first_id), runs)
-    shell, shell_volume = shells(points, triangles)
     face = np.asarray(mesh.face_id).astype(np.int32)
+    faces = int(face.max(initial=0)) + 1
+    points, triangles, origin = fanned(points, triangles, body.astype(np.int64) * faces + face)
+    body, face = body[origin], face[origin]
+    shell, shell_volume = shells(points, triangles)
     return UnionMesh(points, triangles, body, face, shell, shell_volume)
 
 

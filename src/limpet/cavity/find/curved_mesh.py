@@ -147,7 +147,9 @@ def curved_mesh(surface: JoinedSurface, x: Array, walls: Walls, land: Land) -> C
         patches, corners, face, edges, chains, free, surface.triangles, vertices, copies.weights, n
     )
     tables.append(table)
-    extra, extra_bridge, extra_curved, curved_bridge = bridges(seams, start, sides)
+    extra, extra_bridge, extra_curved, curved_bridge = bridges(
+        seams, diagonals(surface, copies, seams.ends), start, sides
+    )
     none = [np.zeros(len(kind), bool) for kind in (flat, curved, quads)]
     bridge = [none[0], extra_bridge, none[1], curved_bridge, none[2]]
     return _compact(
@@ -214,22 +216,38 @@ def landed_again(mesh: CavityMesh, surface: JoinedSurface, x: Array, land: Land)
     )
 
 
-def flat_mesh(corners: Array, seams: Seams) -> tuple[Array, Array]:
+def flat_mesh(surface: JoinedSurface, walls: Walls) -> tuple[Array, Array]:
     """Flat pieces (t, 3) with what closes them at the seams, and which of all these bridge."""
-    n = len(seams.ends)
-    extra, bridge, _, _ = bridges(seams, np.arange(n + 1), np.full((n, 2), STRAIGHT, np.int32))
+    corners, seams, n = walls.corners, walls.seams, len(walls.seams.ends)
+    first = diagonals(surface, walls.copies, seams.ends)
+    straight = np.full((n, 2), STRAIGHT, np.int32)
+    extra, bridge, _, _ = bridges(seams, first, np.arange(n + 1), straight)
     return np.concatenate([corners, extra]), np.concatenate([np.zeros(len(corners), bool), bridge])
 
 
-def bridges(seams: Seams, start: Array, sides: Array) -> tuple[Array, Array, Array, Array]:
+def diagonals(surface: JoinedSurface, copies: Copies, ends: Array) -> Array:
+    """(s,) bool: whether what closes a seam is cut from a to c, or else from b to d.
+
+    By the numbers of bodies and vertices: a mirror image, whose seams run the other way, is cut
+    alike.
+    """
+    number = np.einsum("vi,vi->v", copies.weights, surface.triangles[copies.face].astype(float))
+    a, b, c, d = ends.T
+    begins = number[a] + number[d] < number[b] + number[c]
+    return begins == (copies.body[a] < copies.body[d])
+
+
+def bridges(
+    seams: Seams, first: Array, start: Array, sides: Array
+) -> tuple[Array, Array, Array, Array]:
     """What goes between the two sides of seams: flat (t, 3) and curved (c, 6) triangles, and which
-    of them bridge. Strips between a copy and its twin do not.
+    of them bridge. Strips between a copy and its twin do not. first (s,) as of `diagonals`.
 
     sides (k, 2): for seam s at start[s]:start[s + 1], in the sense of a -> b, what lies between the
     ends on either side: middle, cut, middle, ..., middle.
     """
     flat, flat_bridge, curved, curved_bridge = _bridges(
-        seams.ends, seams.twin, np.ascontiguousarray(seams.root), start, sides
+        seams.ends, first, seams.twin, np.ascontiguousarray(seams.root), start, sides
     )
     return flat, flat_bridge, curved, curved_bridge
 
@@ -289,7 +307,7 @@ def _replaced(
 
 @njit(cache=True)
 def _bridges(
-    ends: Array, twin: Array, root: Array, start: Array, sides: Array
+    ends: Array, first: Array, twin: Array, root: Array, start: Array, sides: Array
 ) -> tuple[Array, Array, Array, Array]:
     room = 4 * len(sides) + 8 * len(ends)
     flat, flat_bridge = np.empty((room, 3), dtype=np.int32), np.zeros(room, dtype=np.bool_)
@@ -304,11 +322,12 @@ def _bridges(
             tail, head, tail2, head2 = (a, b, a2, b2) if side == 0 else (c, d, c2, d2)
             if tail2 == tail and head2 == head:
                 continue
-            if tail2 != tail and head2 != head:
-                flat[n, 0], flat[n, 1], flat[n, 2] = head, tail, tail2
-                n += 1
             # a fan over the twins' side, from the end that has a twin on its own side
             hub = head if head2 != head else tail
+            if tail2 != tail and head2 != head:
+                hub = tail if first[s] == (side == 0) else head
+                flat[n, 0], flat[n, 1], flat[n, 2] = head, tail, head2 if hub == tail else tail2
+                n += 1
             here = tail2
             for j in range(0, count, 2):
                 at = start[s] + (j if side == 0 else count - 1 - j)
@@ -328,18 +347,23 @@ def _bridges(
             p2 = sides[at + 1, 0] if j + 1 < count else b2
             q2 = sides[at + 1, 1] if j + 1 < count else c2
             if sides[at, 0] < 0 and sides[at, 1] < 0:
-                flat[n, 0], flat[n, 1], flat[n, 2] = p2, p, q
-                flat[n + 1, 0], flat[n + 1, 1], flat[n + 1, 2] = p2, q, q2
+                flat[n, 0], flat[n, 1], flat[n, 2] = p, q, q2 if first[s] else p2
+                flat[n + 1, 0], flat[n + 1, 1], flat[n + 1, 2] = p2, p if first[s] else q, q2
                 flat_bridge[n] = flat_bridge[n + 1] = True
                 n += 2
             else:
-                curved[m, 0], curved[m, 1], curved[m, 2] = p2, p, q
                 # the diagonal runs along one side: a straight one would fold what has no width
-                curved[m, 3], curved[m, 4], curved[m, 5] = sides[at, 0], STRAIGHT, sides[at, 0]
-                curved[m + 1, 0], curved[m + 1, 1], curved[m + 1, 2] = p2, q, q2
-                curved[m + 1, 3], curved[m + 1, 4], curved[m + 1, 5] = (
-                    sides[at, 0], sides[at, 1], STRAIGHT,
-                )  # fmt: skip
+                one, two = sides[at, 0], sides[at, 1]
+                if first[s]:
+                    curved[m, 0], curved[m, 1], curved[m, 2] = p, q, q2
+                    curved[m, 3], curved[m, 4], curved[m, 5] = STRAIGHT, two, one
+                    curved[m + 1, 0], curved[m + 1, 1], curved[m + 1, 2] = p, q2, p2
+                    curved[m + 1, 3], curved[m + 1, 4], curved[m + 1, 5] = one, STRAIGHT, one
+                else:
+                    curved[m, 0], curved[m, 1], curved[m, 2] = p2, p, q
+                    curved[m, 3], curved[m, 4], curved[m, 5] = one, STRAIGHT, one
+                    curved[m + 1, 0], curved[m + 1, 1], curved[m + 1, 2] = p2, q, q2
+                    curved[m + 1, 3], curved[m + 1, 4], curved[m + 1, 5] = one, two, STRAIGHT
                 curved_bridge[m] = curved_bridge[m + 1] = True
                 m += 2
             p, q = p2, q2

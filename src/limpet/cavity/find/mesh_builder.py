@@ -93,7 +93,7 @@ def closed_mesh(
     """The mesh of walls that are closed at their seams: curved where the surfaces are."""
     copies = walls.copies
     if surface.patches is None:
-        triangles, bridge = flat_mesh(walls.corners, walls.seams)
+        triangles, bridge = flat_mesh(surface, walls)
         vertices, weights = surface.triangles[copies.face], copies.weights
         curved, quads = np.zeros((0, 6), np.int32), np.zeros((0, 8), np.int32)
         under = np.zeros((0, 2), np.int32)
