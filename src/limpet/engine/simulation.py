@@ -38,7 +38,7 @@ Array = np.ndarray
 
 HALVINGS = 8  # of a step that does not converge
 PARTS = 256  # of a step at most
-COSTLY = 8  # for how many parts one counts whose constraints were not solved
+COSTLY = 8  # for how many parts one counts whose constraints were not solved, or lack rows
 QUARTERS = 2  # halvings of a step in which a body deforms far
 
 
@@ -109,7 +109,7 @@ class Simulation:
             model.bodies, model.sets, now, v, self.memory, divisible
         )  # eq 3 to 14
         if divisible and (not solution.converged or self._too_long(solution, halvings)):
-            self._parts += 1 if solution.result.converged else COSTLY
+            self._parts += 1 if solution.result.converged and solution.complete else COSTLY
             for body, state in zip(model.bodies, before):
                 body.set_state(state)
             first = self._advance(0.5 * h, halvings - 1)

@@ -44,7 +44,7 @@ class Settings:
         False  # solve for all within the alarm distance, not those about to touch
     )
     regularisation: float = (
-        1e-5  # of a contact's own compliance, added to it: redundant ones share their load
+        1e-3  # of a contact's own compliance, added to it: redundant ones share their load
     )
     # [m] a step that ends with bodies deeper in each other, or with a node that is to move by more
     # than this yet, is an error
@@ -93,7 +93,7 @@ class Settings:
         if not 0.0 <= self.regularisation < 1.0:
             raise LimpetError(
                 f"regularisation = {self.regularisation:g}: expected a small number, "
-                "1e-5 is the default"
+                "1e-3 is the default"
             )
 
     @property

@@ -8,7 +8,7 @@ where they would go, so a step that turns out to lack rows is solved again witho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,9 @@ Array = np.ndarray
 
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
 MAX_RETRIES = 16  # solves with more rows when some were missed; 7 are seen between soft walls
+SUNK = 1e-9  # [m] by which the regularisation may let a row give way
+STALLED = 1e-6  # relative change of the multipliers from one retry to the next
+IMPACT = 0.01  # of the regularisation, where no force was before: a ball loses 1e-5 of its speed
 IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that moves
 
 
@@ -40,6 +43,7 @@ class StepSolution:
     converged: bool  # the laws of the sets, and what bodies solve themselves
     # [m] by which a node would yet move with the true forces at the end of the step, at most
     relinearisation_residual: float
+    complete: bool  # no row is missing that the end of the step violates
     result: Solution
     parts: Mapping[str, tuple[Array, Array]]  # by set: multipliers and H v of its rows
     force: Array  # (N, 3) [N] on all points, the user's included
@@ -72,7 +76,8 @@ class ConstraintSolver:
         """
         h, applied, memory, after = now.h, now.control.applied, last, None
         iterations = retries = 0
-        complete = True  # no row is missing that the end of the step violates
+        tried = np.zeros(0)  # multipliers of the last retry
+        complete = True
         most = MAX_RETRIES + sum(s.retries for s in sets)
         while True:
             layout = RowLayout.stack(sets)
@@ -82,6 +87,7 @@ class ConstraintSolver:
             result = self._solve(problem, layout, memory, now)
             level = result.level if now.step % 10 else 0  # now and then try the direct way again
             memory = SolverMemory.of(layout.blocks, layout.part, result.multipliers, level)
+            result = self._refine(problem, result)
             multipliers = result.multipliers
             if eliminated is not None:
                 multipliers = eliminated.complete(multipliers)
@@ -104,8 +110,9 @@ class ConstraintSolver:
                 after = self._points_after(bodies, h)
                 self.clock.lap("correct")
                 complete = not self._recheck(sets, *after)
-                if not complete and retries < most:
+                if not complete and retries < most and not _same(multipliers, tried):
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
+                    tried = multipliers
                     continue
             for s in sets if self.impacts and not refused else ():
                 if s.name in layout.blocks and s.collides:
@@ -114,7 +121,15 @@ class ConstraintSolver:
             parts = {n: (multipliers[p], rates[p]) for n, p in layout.part.items()}
             unsettled = max(body.relinearisation_residual for body in bodies)
             return StepSolution(
-                h, solved and complete, unsettled, result, parts, force, memory.after(last), after
+                h,
+                solved and complete,
+                unsettled,
+                complete,
+                result,
+                parts,
+                force,
+                memory.after(last),
+                after,
             )
 
     def _impacts(
@@ -216,7 +231,10 @@ class ConstraintSolver:
         diagonal = reduced.diagonal()
         lone, stuck = _own_compliance(diagonal, regular, layout.start)
         u[stuck] = 1.0  # as if open
-        regularisation = np.where(regular, self.regularisation * (diagonal + lone), 0.0)
+        of_row = _isotropic(diagonal + lone, regular, layout.start)
+        share = IMPACT * self.regularisation if impact else self.regularisation
+        regularisation = np.where(regular, share * of_row, 0.0)
+        proximal = regularisation.copy()
         regularisation += layout.compliance
         few = solved > MANY_ROWS * len(reduced.s) and self.regularisation > 0.0
         if few:
@@ -225,7 +243,7 @@ class ConstraintSolver:
             w = reduced.dense()
             w.reshape(-1)[:: len(w) + 1] += lone
         laws = layout.kind, layout.start, layout.data
-        return Problem(w, regularisation, u, *laws, now.h), eliminated
+        return Problem(w, regularisation, u, *laws, now.h, proximal), eliminated
 
     def _solve(
         self, problem: Problem, layout: RowLayout, memory: SolverMemory, now: StepContext
@@ -241,6 +259,14 @@ class ConstraintSolver:
                 f"{now.label}: constraint forces diverged (NaN or Inf); lower the time step"
             )
         return result
+
+    def _refine(self, problem: Problem, found: Solution) -> Solution:
+        """Once more, regularised about what was found: a step of the proximal point method."""
+        if not found.converged or problem.sunk(found.multipliers) <= SUNK:
+            return found
+        about = replace(problem, before=found.multipliers)
+        again = self.method.solve(about, found.multipliers, found.level)
+        return again.after(found) if again.converged else found
 
 
 def _own_compliance(diagonal: Array, regularised: Array, start: Array) -> tuple[Array, Array]:
@@ -258,3 +284,19 @@ def _own_compliance(diagonal: Array, regularised: Array, start: Array) -> tuple[
     stuck = tiny[start[:-1]][block] & regularised
     of_block = np.maximum.reduceat(diagonal, start[:-1])[block]
     return np.where(stuck, 1.0, np.where(tiny, of_block, 0.0)), stuck
+
+
+def _isotropic(compliance: Array, regularised: Array, start: Array) -> Array:
+    """(s,) with the mean of both tangents of a contact: which axes they have must not matter."""
+    tangents = np.flatnonzero(regularised[start[:-1]] & (np.diff(start) == 3))
+    first = start[tangents]
+    out = compliance.copy()
+    out[first + 1] = out[first + 2] = 0.5 * (compliance[first + 1] + compliance[first + 2])
+    return out
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Whether a retry has changed nothing: bodies that no force can part."""
+    if len(one) != len(other):
+        return False
+    return bool(np.abs(one - other).max(initial=0.0) <= STALLED * np.abs(one).max(initial=0.0))

@@ -68,7 +68,7 @@ def _step(w, start, phi, d_lam, d_u, active):
 
 
 class NewtonSystem(ABC):
-    """u = free + (W + factor diag(regularisation)) lambda, in some form of W."""
+    """u of a Problem with its regularisation times a factor, in some form of W."""
 
     problem: Problem
     blocks: Array  # (b, 3, 3) diagonal blocks of the matrix
@@ -112,6 +112,7 @@ class DenseSystem(NewtonSystem):
 
     def regularise(self, factor: float) -> None:
         self._w.reshape(-1)[:: len(self._w) + 1] = self._own + factor * self.problem.regularisation
+        self._free = self.problem.free_at(factor)
         self.blocks = _blocks(self._w, self.problem.start)
 
     @property
@@ -120,7 +121,7 @@ class DenseSystem(NewtonSystem):
         return self._w
 
     def velocities(self, lam: Array) -> Array:
-        u = self.problem.free.copy()
+        u = self._free.copy()
         add_columns(self._w, lam, u)
         return u
 

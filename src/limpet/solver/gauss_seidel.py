@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
@@ -41,6 +41,12 @@ class Solution:
     sweeps: int
     iterations: int  # of Newton
     level: int = 0  # which softening led Newton to the end
+
+    def after(self, first: Solution) -> Solution:
+        """The same, with what the first solve took as well."""
+        return replace(
+            self, sweeps=first.sweeps + self.sweeps, iterations=first.iterations + self.iterations
+        )
 
 
 @njit(cache=True, error_model="numpy")

@@ -195,13 +195,14 @@ class LowRankSystem(NewtonSystem):
     def regularise(self, factor: float) -> None:
         start = self.problem.start
         self._own = self._w.own + factor * self.problem.regularisation
+        self._free = self.problem.free_at(factor)
         self.blocks = self._bare.copy()
         block = np.repeat(np.arange(len(start) - 1), np.diff(start))
         place = np.arange(len(self._own)) - start[block]
         self.blocks[block, place, place] += self._own
 
     def velocities(self, lam: Array) -> Array:
-        u = self.problem.free + self._own * lam
+        u = self._free + self._own * lam
         _times(*self._b, self._moved(lam), u)
         return u
 
@@ -218,7 +219,7 @@ class LowRankSystem(NewtonSystem):
         if self._half is None:
             self._half = half_product(*self._b, self._s)
         _sweep(
-            *self._b, self._half, self._own, self.blocks, p.free, p.kind, p.start, p.data, p.h,
+            *self._b, self._half, self._own, self.blocks, self._free, p.kind, p.start, p.data, p.h,
             out, self._moved(lam), count,
         )  # fmt: skip
         return out
