@@ -43,6 +43,11 @@ STUDIES: dict[str, Study] = {
         "reproduce.drawn_down",
         "the least pump that draws down and seals a lip 0.1 mm off a plate",
     ),
+    "soft-on-soft": Study(
+        "reproduce.soft_on_soft",
+        "cups on soft boxes and cups, E ratio 0.01 to 100, down to -90 kPa (long)",
+        can_be_set=True,
+    ),
     "roughness": Study(
         "reproduce.roughness",
         "life of a cup under a constant load on rough surfaces (Tiwari and Persson 2019)",

@@ -13,35 +13,29 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from limpet.record.plots import new_figure
 from limpet.record.table import Cell, Progress, Result, Table
+from limpet.studies.options import LISTED, StudyOptions, read_options
 from limpet.studies.outcome_cases import OutcomeCase, chosen_cases
 from limpet.studies.outcome_rows import Outcome, fingerprint, keep, read_kept, run_case
 from limpet.studies.parallel import in_processes
-from limpet.units import Positive, Time, explain
+from limpet.units import Positive, Time
 
 PEAK, RELEASE, JUMP = 0.03, 0.03, 0.10  # largest relative deviations from the reference
 JUMP_FROM = 0.010  # [s] longer steps are not judged by the jump
 PASSED, EDGE, MISSED = "passes", "edge", "misses"
 
 
-def _listed(value: object) -> object:
-    """``"20 ms, 10 ms"`` as a list."""
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
-
-
-class Options(BaseModel):
+class Options(StudyOptions):
     """What can be set with ``--set``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    scenes: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()  # scenes or cases; all if ()
-    steps: Annotated[tuple[Positive[Time], ...], BeforeValidator(_listed)] = Field(
+    scenes: Annotated[tuple[str, ...], LISTED] = ()  # scenes or cases; all if ()
+    steps: Annotated[tuple[Positive[Time], ...], LISTED] = Field(
         (0.02, 0.01, 0.005, 0.0025), min_length=1
     )
-    meshes: Annotated[tuple[Literal["default", "fine"], ...], BeforeValidator(_listed)] = Field(
+    meshes: Annotated[tuple[Literal["default", "fine"], ...], LISTED] = Field(
         ("default", "fine"), min_length=1
     )
     jobs: int = Field(1, ge=1)  # processes
@@ -75,7 +69,7 @@ class Verdict:
 
 def run(progress: Progress, settings: Mapping[str, object], folder: Path | None) -> Result:
     """Run what is not kept yet, and judge every case."""
-    options = read_options(settings)
+    options = read_options(Options, settings)
     cases = chosen_cases(options.scenes)
     # coarse steps and the default mesh first: a first table is there soon
     todo = [
@@ -86,13 +80,6 @@ def run(progress: Progress, settings: Mapping[str, object], folder: Path | None)
     ]
     outcomes = collect(todo, options.jobs, progress, folder)
     return tabulate(cases, outcomes)
-
-
-def read_options(settings: Mapping[str, object]) -> Options:
-    try:
-        return Options.model_validate(dict(settings))
-    except ValidationError as error:
-        raise explain(error, settings, Options.model_fields) from None
 
 
 def collect(
