@@ -40,7 +40,7 @@ def test_a_wall_on_a_line(thickness):
 
 
 def test_a_wall_between_two_lines_has_the_volume_between_them():
-    shape = cup_from_lines(INNER, outer=OUTER, sectors=60, segments=12)
+    shape = cup_from_lines(INNER, outer=OUTER, sectors=60)
     x = sound(shape)
     rings = []
     for line in (OUTER, INNER):  # of each: the solid under it, by cones between its points
@@ -58,7 +58,9 @@ def test_a_wall_between_two_lines_has_the_volume_between_them():
         ({"inner": [*INNER, INNER[-1]]}, "consecutive points that differ"),
         ({"thickness": None}, "expected either thickness or outer"),
         ({"outer": OUTER}, "expected either thickness or outer"),
-        ({"thickness": None, "outer": OUTER[:4]}, "cup outer has 4 points: expected 5"),
+        ({"thickness": None, "outer": OUTER[::-1]}, "cup outer starts at r = 0.017 m"),
+        ({"thickness": None, "outer": OUTER, "segments": 8}, "cup segments: not valid with outer"),
+        ({"thickness": None, "outer": [(0, 1 * MM), *OUTER[1:]]}, "corner 1 meets the edge"),
         ({"thickness": [1 * MM] * 3}, "expected a length above 0, or 5 of them"),
         ({"thickness": -1 * MM}, "expected a length above 0"),
         ({"handle": 1.0}, "cup handle = 1 m: expected more than 0 and less than"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,10 @@ from limpet.geometry.shape import Array, SoftShape
 from limpet.meshing.cad import STEP, tets_of_step, tets_of_surface
 from limpet.meshing.check import MAX_EXTENT, check_surface
 from limpet.meshing.files import ENDS, PathLike, load_mesh
+from limpet.meshing.section.outline import Corner
 from limpet.meshing.tetrahedra import solid
 from limpet.shapes.cups import CoarseLipWarning, mesh_size
+from limpet.shapes.section import cup_from_section
 from limpet.shapes.suckers import Sucker, revolve, wall_budget
 
 MM = 1e-3
@@ -45,56 +47,17 @@ UP: dict[str, tuple[tuple[int, int, int], ...]] = {
 Line = Sequence[Sequence[float]]
 
 
-@dataclass(frozen=True)
-class PolylineWall:
-    """A wall between two polylines with corresponding corners."""
-
-    inner: Array  # (k, 2) [m] (r, z) from the axis to the lip
-    outer: Array  # (k, 2) [m]
-    handle: float  # [m] radius of the region "top"
-
-    @property
-    def height(self) -> float:
-        return float(self.outer[0, 1])
-
-    def _along(self) -> Array:
-        """(k,) [m] arc length of the inner line at each corner."""
-        steps = np.linalg.norm(np.diff(self.inner, axis=0), axis=1)
-        return np.concatenate([[0.0], np.cumsum(steps)])
-
-    def stations(self, count: int) -> Array:
-        """(count + 1,) arc lengths [m]: 0, the edge of the handle, then uniform to the lip.
-
-        The nearest station is moved onto each corner if there are enough segments.
-        """
-        along = self._along()
-        edge = float(np.interp(self.handle, self.outer[:, 0], along))
-        places = np.concatenate([[0.0], np.linspace(edge, along[-1], count)])
-        spacing = (along[-1] - edge) / (count - 1)
-        for corner in along[1:-1]:
-            k = 2 + int(np.abs(places[2:-1] - corner).argmin()) if count > 3 else 0
-            if k and abs(places[k] - corner) < 0.45 * spacing:
-                places[k] = corner
-        return places
-
-    def wall(self, r: Array | float, across: float) -> tuple[Array, Array]:
-        """(r, z) [m] at arc length `r` of the inner line: `across` = 0 on it, 1 on the outer."""
-        along = self._along()
-        lines = (1.0 - across) * self.inner + across * self.outer
-        radius, z = (np.interp(r, along, lines[:, k]) for k in (0, 1))
-        return np.asarray(radius), np.asarray(z)
-
-
 def cup_from_lines(
     inner: Line, *, thickness: float | Sequence[float] | None = None, outer: Line | None = None,
-    handle: float | None = None, element: str | None = None, nodes: int = 434,
+    handle: float | None = None, element: str | None = None, nodes: int | None = None,
     sectors: int | None = None, segments: int | None = None,
 ) -> SoftShape:  # fmt: skip
     """A cup of revolution from its half section in metres: (r, z) points from the axis to the lip.
 
     With `thickness` (one value, or one per point) the inner face is a smooth line through the
-    points. With `outer` (as many points) the wall is between two polylines. The region "top" is
-    the part of the top within the radius `handle`.
+    points, and there are 434 nodes if not given. With `outer` the section is what two polylines
+    enclose; it is meshed as by cup_from_section. The region "top" is the part of the top within
+    the radius `handle`.
     """
     low = _line("inner", inner)
     if (thickness is None) == (outer is None):
@@ -105,31 +68,41 @@ def cup_from_lines(
         raise LimpetError(
             f"cup handle = {handle:g} m: expected more than 0 and less than the radius {radius:g} m"
         )
-    wall: Sucker | PolylineWall
     if outer is not None:
-        high = _line("outer", outer)
-        if len(high) != len(low):
-            raise LimpetError(
-                f"cup outer has {len(high)} points: expected {len(low)}, as many as inner"
-            )
-        wall = PolylineWall(low, high, handle)
-    else:
-        depths = np.array(thickness, dtype=float)
-        if depths.ndim == 0:
-            depths = np.full(len(low), depths)
-        if len(depths) != len(low) or not np.all((depths > 0.0) & (depths <= MAX_EXTENT)):
-            raise LimpetError(
-                f"cup thickness = {thickness}: expected a length above 0, or {len(low)} of them, "
-                "one for each point of inner"
-            )
-        wall = Sucker("own", tuple(map(tuple, low / MM)), tuple(depths / MM), handle / MM)
+        if segments is not None:
+            raise LimpetError("cup segments: not valid with outer; give nodes, or sectors")
+        outline = _enclosed(low, _line("outer", outer), handle)
+        return cup_from_section(outline, nodes=nodes, sectors=sectors, element=element)
+    depths = np.array(thickness, dtype=float)
+    if depths.ndim == 0:
+        depths = np.full(len(low), depths)
+    if len(depths) != len(low) or not np.all((depths > 0.0) & (depths <= MAX_EXTENT)):
+        raise LimpetError(
+            f"cup thickness = {thickness}: expected a length above 0, or {len(low)} of them, "
+            "one for each point of inner"
+        )
+    wall = Sucker("own", tuple(map(tuple, low / MM)), tuple(depths / MM), handle / MM)
     kind = mesh_of(element, "hex20", "cup")
-    numbers = mesh_size("cup", kind, nodes, sectors, segments, 4, wall_budget)
+    numbers = mesh_size("cup", kind, nodes or 434, sectors, segments, 4, wall_budget)
     shape = revolve(wall, kind, *numbers)
     x = shape.collision.positions(shape.points)
     check_surface(x, shape.collision.triangles, "cup made from these lines")
     points = shape.points - [0.0, 0.0, x[:, 2].min()]
     return replace(shape, name="cup", points=points, element=element)
+
+
+def _enclosed(inner: Array, outer: Array, handle: float) -> list[Corner]:
+    """The outline of what two lines from the axis to the lip enclose; held within `handle`."""
+    out = [Corner(*p) for p in inner]
+    for end, start in zip(outer[:0:-1], outer[-2::-1]):  # towards the axis
+        held = "held" if max(start[0], end[0]) <= handle else None
+        if not np.allclose(end, [out[-1].r, out[-1].z], rtol=0.0, atol=1e-12):
+            out.append(Corner(end[0], end[1], edge=held))
+        if start[0] < handle < end[0]:
+            share = (handle - start[0]) / (end[0] - start[0])
+            r, z = start + share * (end - start)
+            out.append(Corner(r, z, edge="held"))
+    return [*out, Corner(*outer[0])]
 
 
 def _line(label: str, points: Line) -> Array:
