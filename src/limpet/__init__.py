@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from limpet.engine.simulation import Simulation, State
     from limpet.errors import LimpetError
     from limpet.fem.material import Fem, Material
+    from limpet.fem.rubbers import Rubber, rubber, young_of_shore
     from limpet.geometry.hausdorff import hausdorff
     from limpet.model.settings import Settings
     from limpet.model.world import World
@@ -46,6 +47,7 @@ _NAMES = {
     "Regulator": "limpet.cavity.gas.vacuum_line",
     "SealBoundary": "limpet.cavity.seal.boundary",
     "Relinearisation": "limpet.dynamics.relinearisation",
+    "Rubber": "limpet.fem.rubbers",
     "Settings": "limpet.model.settings",
     "Simulation": "limpet.engine.simulation",
     "State": "limpet.engine.simulation",
@@ -54,6 +56,8 @@ _NAMES = {
     "Valve": "limpet.cavity.gas.vacuum_line",
     "World": "limpet.model.world",
     "hausdorff": "limpet.geometry.hausdorff",
+    "rubber": "limpet.fem.rubbers",
+    "young_of_shore": "limpet.fem.rubbers",
 }
 _MODULES = {
     "fields": "limpet.pressure_field.catalogue",
@@ -65,9 +69,9 @@ _MODULES = {
 __all__ = [
     "AirExchange", "Atmosphere", "ConstantLimit", "ElasticEnergy", "Fem", "GaussSeidelSettings",
     "Hose", "LeakySeal", "LimpetError", "Material", "NewtonSettings", "Pump", "Regulator",
-    "Relinearisation",
+    "Relinearisation", "Rubber",
     "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "fields",
-    "hausdorff", "motion", "particles", "shapes",
+    "hausdorff", "motion", "particles", "rubber", "shapes", "young_of_shore",
 ]  # fmt: skip
 
 
