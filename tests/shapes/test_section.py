@@ -14,6 +14,7 @@ from limpet.fem.elements.hex20 import HEX20
 from limpet.fem.elements.wedge15 import WEDGE15
 from limpet.meshing.check import check_surface
 from limpet.meshing.section.outline import Part, signed_area, trace
+from limpet.meshing.section.sweep import circle
 from limpet.shapes.cups import STANDARD
 from limpet.shapes.section import OpenBoreWarning, cup_from_section, mesh_section, swept_section
 
@@ -27,7 +28,7 @@ GRADIENT = np.array([[0.03, 0.01, -0.02], [0.01, -0.02, 0.015], [-0.02, 0.015, 0
 @pytest.fixture(scope="module", params=SECTIONS)
 def meshed(request):
     section = mesh_section(SECTIONS[request.param])
-    return section, swept_section(section, None, None, "cup")
+    return section, swept_section(section, circle(section.sectors), None, "cup")
 
 
 def patch_test(shape):
@@ -213,3 +214,27 @@ def push(shape):
 def test_the_standard_cup_by_its_section_pushes_as_the_built_in_one():
     mine, built_in = push(cup_from_section(standard_outline())), push(lp.shapes.cup("standard"))
     assert np.allclose(mine, built_in, rtol=0.01)
+
+
+@pytest.mark.parametrize("straight", [0.04, (0.03, 0.015)])
+@pytest.mark.parametrize("name", ["stem", "port and insert"])
+def test_ovals_and_rectangles_pass_the_patch_test(name, straight):
+    shape = cup_from_section(SECTIONS[name], straight=straight)
+    strain, force = patch_test(shape)
+    assert strain < 1e-10
+    assert force < 1e-10
+    x = shape.collision.positions(shape.points)
+    check_surface(x, shape.collision.triangles)
+    assert euler(shape.collision) == 2
+    sides = np.broadcast_to(straight, 2) if np.ndim(straight) else np.array([straight, 0.0])
+    lip = 2.0 * max(c.r for c in (STEM if name == "stem" else PORTED))
+    assert np.ptp(shape.points, axis=0)[:2] == pytest.approx(sides + lip, rel=1e-6)
+
+
+def test_an_oval_has_about_the_nodes_asked_for_and_refuses_nonsense():
+    assert len(cup_from_section(STEM, straight=0.04, nodes=900).points) == pytest.approx(
+        900, rel=0.3
+    )
+    for straight in (-0.01, (0.1, 0.2, 0.3), float("nan")):
+        with pytest.raises(LimpetError, match="section straight"):
+            cup_from_section(STEM, straight=straight)

@@ -29,7 +29,7 @@ MESH_NODES = 1000  # default of a cup from a file
 KINDS = {
     "mesh": ("mesh", "unit", "nodes", "up", "top"),
     "inner": ("inner", "outer", "thickness", "handle", "nodes"),
-    "section": ("section", "parts", "nodes"),
+    "section": ("section", "parts", "straight", "nodes"),
     "like": ("like", "nodes", *(f.name for f in fields(CupProfile) if f.name != "name")),
 }
 
@@ -93,6 +93,10 @@ class CustomCup(BaseModel):
     )
     parts: list[SectionPart] = Field([], description="parts of other stiffness over the section")
 
+    straight: Lengths = Field(
+        [0.0], description="straight sides of an oval, or of a rounded rectangle along x and y"
+    )
+
     like: str | None = Field(None, description="profile that provides the defaults")
     radius: Positive[Length] | None = Field(None, description="radius of the lip")
     depth: Positive[Length] | None = Field(None, description="depth of the dome on the axis")
@@ -149,7 +153,7 @@ class CustomCup(BaseModel):
             whole = Part([c.corner() for c in self.section])
             return cup_from_section(
                 [whole, *(part.part() for part in self.parts)], nodes=self.nodes, sectors=sectors,
-                element=element,
+                element=element, straight=self.straight,
             )  # fmt: skip
         # two lines are meshed as a section, which may need more than the scene's number of nodes
         usual = self.nodes if self.outer is not None else self.nodes or nodes

@@ -21,9 +21,9 @@ from limpet.geometry.cells import mesh_of
 from limpet.geometry.shape import Array, SoftShape, boundary
 from limpet.meshing.section.chains import OUTSIDE, Lines, lines_of
 from limpet.meshing.section.mesh import PlaneMesh, plane_meshes
-from limpet.meshing.section.outline import CornerLike, Part
+from limpet.meshing.section.outline import MAX_EXTENT, CornerLike, Part
 from limpet.meshing.section.surface import Ring, Run, swept_surface
-from limpet.meshing.section.sweep import Sweep, circle
+from limpet.meshing.section.sweep import Sweep, circle, rounded
 from limpet.meshing.section.swept import SweptCells, SweptNodes, runs_of, sweep_cells
 
 HELD, PORT, LIP = "held", "port", "lip"
@@ -58,28 +58,53 @@ class MeshedSection:
         """Number of nodes of the revolved mesh."""
         return node_count(self.mesh, self.sectors)
 
+    def path(self, straight: tuple[float, float]) -> Sweep:
+        """A revolution, or a path with straight sides [m] along x and y."""
+        if max(straight) == 0.0:
+            return circle(self.sectors)
+        quarter = max(2, round(self.sectors / 4))
+        arc = 0.5 * np.pi * float(self.mesh.points[:, 0].max()) / quarter
+        divisions = [max(1, round(side / arc)) for side in straight]
+        return rounded(*straight, quarter, (divisions[0], divisions[1]))
+
 
 def cup_from_section(
     outline: Outline, *, nodes: int | None = None, sectors: int | None = None,
-    element: str | None = None, name: str = "cup",
+    straight: float | Sequence[float] = 0.0, element: str | None = None, name: str = "cup",
 ) -> SoftShape:  # fmt: skip
     """A cup of revolution with about `nodes` nodes from its closed half section in metres.
 
     outline: corners, each (r, z) or a Corner with a fillet, an arc or the name of the edge that
     follows; or several Parts of different stiffness, of which later ones replace what they cover.
     Edges or parts may be called "held" (by default the highest edges), "lip" (by default the
-    lowest) and "port". `nodes`: by default a mesh with cells of a fifth of the radius. The lowest
+    lowest) and "port". `straight` [m]: of an oval, the length of its straight sides along x; of a
+    rounded rectangle, those along x and y: the section is swept round a line or a rectangle of that
+    size. `nodes`: by default a mesh with cells of a fifth of the radius. The lowest
     point is placed at z = 0.
 
     Regions: "top" and "held" (the same: held edges, and the port, which the fitting fills), "lip",
     "rim" (the underside next to the lip), "underside", and those that edges and parts are called.
     """
-    return swept_section(mesh_section(outline, nodes, sectors, element), None, element, name)
+    sides = _sides(straight)
+    section = mesh_section(outline, nodes, sectors, element, sides)
+    return swept_section(section, section.path(sides), element, name)
+
+
+def _sides(straight: float | Sequence[float]) -> tuple[float, float]:
+    """[m] along x and y."""
+    given = np.ravel(np.asarray(straight, dtype=float))
+    sides = (*given.tolist(), 0.0)[:2] if len(given) in (1, 2) else (np.nan, np.nan)
+    if not all(0.0 <= side <= MAX_EXTENT for side in sides):
+        raise LimpetError(
+            f"section straight = {straight}: expected one length of 0 or more, or two, up to "
+            f"{MAX_EXTENT:g} m"
+        )
+    return sides[0], sides[1]
 
 
 def mesh_section(
     outline: Outline, nodes: int | None = None, sectors: int | None = None,
-    element: str | None = None,
+    element: str | None = None, straight: tuple[float, float] = (0.0, 0.0),
 ) -> MeshedSection:  # fmt: skip
     """The section meshed in the plane, with the number of sectors for about `nodes` nodes."""
     if mesh_of(element, "hex20", "section") != "hex20":
@@ -98,25 +123,27 @@ def mesh_section(
         mesh = plane_meshes(lines, lip, [size, 0.9 * size, 0.8 * size])[0]
         return MeshedSection(parts, lines, mesh, sectors or _sectors(radius, size))
     require_positive("section nodes", nodes, hint="some hundreds")
-    chosen = _for_budget(plane_meshes(lines, lip, list(radius * SIZES)), radius, nodes, sectors)
-    return MeshedSection(parts, lines, *chosen)
+    # what straight sides add to a revolution
+    longer = 1.0 + 2.0 * sum(straight) / (2.0 * np.pi * radius)
+    meshes = plane_meshes(lines, lip, list(radius * SIZES))
+    return MeshedSection(parts, lines, *_for_budget(meshes, radius, nodes, sectors, longer))
 
 
 def _for_budget(
-    meshes: Sequence[PlaneMesh], radius: float, nodes: int, sectors: int | None
+    meshes: Sequence[PlaneMesh], radius: float, nodes: int, sectors: int | None, longer: float
 ) -> tuple[PlaneMesh, int]:
     """The mesh and number of sectors nearest to a number of nodes."""
     best: tuple[float, int, int] | None = None
     for k, mesh in enumerate(meshes):
         ideal = _sectors(radius, mesh.size)
         for m in [sectors] if sectors else range(FEWEST, min(2 * ideal, MOST) + 1, 2):
-            miss = abs(np.log(node_count(mesh, m) / nodes))
+            miss = abs(np.log(longer * node_count(mesh, m) / nodes))
             skewed = 0.0 if sectors else 0.3 * abs(np.log(m / ideal))
             if best is None or (miss + skewed, k, m) < best:
                 best = (miss + skewed, k, m)
     assert best is not None
     mesh, m = meshes[best[1]], best[2]
-    count = node_count(mesh, m)
+    count = round(longer * node_count(mesh, m))
     if not 0.75 < count / nodes < 1.3:
         raise LimpetError(f"section nodes = {nodes}: the nearest mesh has {count}; use about that")
     return mesh, m
@@ -163,11 +190,11 @@ def _lip_points(lines: Lines) -> Array:
 
 
 def swept_section(
-    section: MeshedSection, sweep: Sweep | None, element: str | None, name: str
+    section: MeshedSection, sweep: Sweep, element: str | None, name: str
 ) -> SoftShape:
-    """The section along a path, by default a revolution."""
+    """The section along a path."""
     mesh = section.mesh
-    nodes = SweptNodes(mesh, sweep or circle(section.sectors))
+    nodes = SweptNodes(mesh, sweep)
     made = sweep_cells(nodes)
     named = np.array([n or "" for n in mesh.names])
     runs = [np.array(run) for run in runs_of(mesh.edges, mesh, named == PORT)]

@@ -100,7 +100,7 @@ class _Builder:
         """A fan from the last ring to the axis, or to the middle of a flat cap."""
         end = int(run.edges[edge, 0 if below else 2])
         place = 0 if below else 2 * len(run.edges)
-        on_axis = self.nodes.mesh.points[end, 0] == 0.0 and self.nodes.round
+        on_axis = self.nodes.mesh.points[end, 0] == 0.0 and self.nodes.sweep.is_round
         if on_axis:
             middle = self._vertex([self.nodes.node(end, 0)], np.ones(1))
         else:

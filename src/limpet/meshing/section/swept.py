@@ -20,28 +20,33 @@ class SweptNodes:
 
     def __init__(self, mesh: PlaneMesh, sweep: Sweep) -> None:
         self.mesh, self.sweep = mesh, sweep
-        self.ids: dict[tuple[int, int], int] = {}
+        self.ids: dict[tuple[int, object], int] = {}  # by point and station; on the axis by foot
         self.points: list[Array] = []
-        _, first, same = np.unique(
-            np.round(sweep.foot, 9), axis=0, return_index=True, return_inverse=True
-        )
-        self._foot = first[same.ravel()]  # the first station with the same foot
-        self.round = bool(np.all(self._foot == 0))
 
     def node(self, point: int, station: int) -> int:
         station %= self.sweep.steps
         if self.mesh.points[point, 0] == 0.0:
-            station = int(self._foot[station])
+            x, y = self.sweep.foot[station]
+            return self.node_on_axis(point, float(x), float(y))
         key = (point, station)
         if key not in self.ids:
             self.ids[key] = len(self.points)
             self.points.append(self.sweep.place(self.mesh.points[point], station))
         return self.ids[key]
 
+    def node_on_axis(self, point: int, x: float, y: float) -> int:
+        """A point with r = 0 at a foot (x, y) [m]."""
+        key = (point, (round(x, 9) + 0.0, round(y, 9) + 0.0))
+        if key not in self.ids:
+            self.ids[key] = len(self.points)
+            self.points.append(np.array([x, y, self.mesh.points[point, 1]]))
+        return self.ids[key]
+
     def turns(self, station: int) -> bool:
-        """Whether the sector that begins at a station turns about the axis."""
-        ends = self._foot[station], self._foot[(station + 2) % self.sweep.steps]
-        return bool(ends[0] == ends[1])
+        """Whether the sector that begins at a station turns about an axis."""
+        foot = self.sweep.foot
+        step = foot[(station + 2) % self.sweep.steps] - foot[station % self.sweep.steps]
+        return bool(np.abs(step).max() < 1e-9)
 
     def of(self, points: Array) -> Array:
         """All nodes at points of the section, sorted."""
@@ -75,6 +80,8 @@ def sweep_cells(nodes: SweptNodes) -> SweptCells:
                 add("hex20", _prism(nodes, cell, j), int(its))
         for cell, its in zip(mesh.triangles, mesh.triangle_part):
             add("wedge15", _prism(nodes, cell, j), int(its))
+    for cell, its in _core(nodes):
+        add("hex20", cell, its)
     arrays = {kind: np.array(block, dtype=np.int32) for kind, block in cells.items()}
     return SweptCells(arrays, {kind: np.array(block) for kind, block in part.items()})
 
@@ -106,6 +113,38 @@ def _axis_wedge(nodes: SweptNodes, cell: Array, on_axis: Array, j: int) -> list[
     return [
         *triangle(a, b), *triangle(d, c), *sides(ab, b), *sides(cd, c), *triangle(da, bc),
     ]  # fmt: skip
+
+
+def _core(nodes: SweptNodes) -> list[tuple[list[int], int]]:
+    """Cells within the rectangle that the feet go round, if the section has sides on the axis."""
+    mesh, core = nodes.mesh, nodes.sweep.core
+    out: list[tuple[list[int], int]] = []
+    if core is None:
+        return out
+    xs, ys = core
+    square = [(0, 0), (2, 0), (2, 2), (0, 2)]
+    sides = [(1, 0), (2, 1), (1, 2), (0, 1)]
+    for cell, its in zip(mesh.quads, mesh.quad_part):
+        on_axis = mesh.points[cell[:4], 0] == 0.0
+        if not on_axis.any():
+            continue
+        first = next(k for k in range(4) if on_axis[k] and not on_axis[(k + 1) % 4])
+        low, high = int(cell[first]), int(cell[(first + 3) % 4])
+        middle = int(cell[4 + (first + 3) % 4])
+        for i in range(0, len(xs) - 1, 2):
+            for j in range(0, len(ys) - 1, 2):
+                levels = [(low, square), (high, square), (low, sides), (middle, square)]
+                out.append(
+                    (
+                        [
+                            nodes.node_on_axis(point, float(xs[i + a]), float(ys[j + b]))
+                            for point, places in [*levels, (high, sides)]
+                            for a, b in places
+                        ],
+                        int(its),
+                    )
+                )
+    return out
 
 
 def runs_of(edges: Array, mesh: PlaneMesh, without: Sequence[bool]) -> list[list[int]]:
