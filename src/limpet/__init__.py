@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from limpet.model.settings import Settings
     from limpet.model.world import World
     from limpet.pressure_field import catalogue as fields
+    from limpet.shapes import catalogue as cups
     from limpet.solver.gauss_seidel import GaussSeidelSettings
     from limpet.solver.newton import NewtonSettings
 
@@ -60,6 +61,7 @@ _NAMES = {
     "young_of_shore": "limpet.fem.rubbers",
 }
 _MODULES = {
+    "cups": "limpet.shapes.catalogue",
     "fields": "limpet.pressure_field.catalogue",
     "motion": "limpet.dynamics.motion",
     "shapes": "limpet.shapes",
@@ -70,7 +72,8 @@ __all__ = [
     "AirExchange", "Atmosphere", "ConstantLimit", "ElasticEnergy", "Fem", "GaussSeidelSettings",
     "Hose", "LeakySeal", "LimpetError", "Material", "NewtonSettings", "Pump", "Regulator",
     "Relinearisation", "Rubber",
-    "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "fields",
+    "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "cups",
+    "fields",
     "hausdorff", "motion", "particles", "rubber", "shapes", "young_of_shore",
 ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from limpet.cli import recording  # noqa: F401  registers its commands
+from limpet.cli import cups, recording  # noqa: F401  they register their commands
 from limpet.cli.app import Json, SceneArgument, Setting, Unit, app, examples
 from limpet.cli.console import (
     FAILED,

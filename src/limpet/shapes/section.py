@@ -232,6 +232,17 @@ def _lip(mesh: PlaneMesh, run: Array, named: Array) -> tuple[int, int] | None:
     return (2 * int(lowest[0]), 2 * int(lowest[-1])) if len(lowest) else None
 
 
+def underside(mesh: PlaneMesh) -> Array:
+    """(k, 2) [m] the points of the underside, from the axis or the bore to the lip."""
+    named = np.array([n or "" for n in mesh.names])
+    for run in runs_of(mesh.edges, mesh, named == PORT):
+        lip = _lip(mesh, np.array(run), named)
+        if lip is not None:
+            edges = mesh.edges[run][: lip[0] // 2]
+            return mesh.points[np.append(edges[:, :2].ravel(), edges[-1:, 2])]
+    raise LimpetError("section has no lip: call its edges 'lip'")
+
+
 def _rim(first: int) -> int:
     """The place on the underside at which the rim begins, which ends at `first`."""
     return max(first - 2 * max(1, round(RIM * first / 2)), 0)

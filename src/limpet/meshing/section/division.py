@@ -82,7 +82,8 @@ def divide(lines: Lines, field: SizeField, size: float, whole: Sequence[int] = (
         reach = PAIRED * size
         for k, s in _feet(lines, node, x, reach, rays):
             imposed[k].append(s)
-    for k in sorted(range(len(lengths)), key=lambda k: -lengths[k]):
+    # rounded, so that lines of equal length keep their order
+    for k in sorted(range(len(lengths)), key=lambda k: -round(lengths[k] / lines.extent, 6)):
         chain = lines.chains[k]
         if chain.on_axis or k in whole:
             continue

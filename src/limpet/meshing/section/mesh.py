@@ -26,8 +26,8 @@ from limpet.meshing.tetrahedra import require_package
 
 Array = np.ndarray
 
-MM = 1e-3
 TIMEOUT = 120.0  # [s]
+LARGER = 1.2  # sizes: that of cells away from the lines
 
 
 @dataclass(frozen=True)
@@ -196,8 +196,8 @@ def _grouped(points: Array, loops: list[list[int]]) -> list[list[list[int]]]:
 
 def _task(d: _Draft, loops: list[list[int]], quads: bool) -> dict[str, Any]:
     return {
-        "loops": [[(d.points[n] / MM).tolist() for n in loop] for loop in loops],
-        "size": 1.2 * d.size / MM,
+        "loops": [[(d.points[n] / d.size).tolist() for n in loop] for loop in loops],
+        "size": LARGER,
         "quads": quads,
     }
 
@@ -226,7 +226,7 @@ def _numbered(d: _Draft, mesh: dict[str, Any]) -> list[list[int]] | None:
     """The cells by points of the draft, which gets the new ones."""
     if not mesh["cells"]:
         return None
-    points = MM * np.array(mesh["points"])
+    points = d.size * np.array(mesh["points"])
     away, known = cKDTree(np.array(d.points)).query(points)
     number = []
     for x, distance, old in zip(points, away, known):

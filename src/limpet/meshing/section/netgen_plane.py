@@ -2,7 +2,8 @@
 
 mesh.py starts it. It reads task.json in the folder, a list of polygons, each with its loops (the
 first one outside, the others holes), a size and whether it is for quadrilaterals. The corners of
-the loops are all nodes on the boundary. It writes mesh.json. Lengths in millimetres.
+the loops are all nodes on the boundary. It writes mesh.json. Lengths are in sizes of
+the cells, so that cups of all sizes are meshed alike.
 """
 
 from __future__ import annotations
