@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from limpet.errors import LimpetError, suggest
 from limpet.geometry.shape import RigidShape, SoftShape
+from limpet.meshing.dxf import outline_from_dxf
 from limpet.meshing.files import load_mesh
 from limpet.meshing.section.outline import Corner, Part
 from limpet.scenes.registry import SceneParameters
@@ -29,6 +30,7 @@ MESH_NODES = 1000  # default of a cup from a file
 KINDS = {
     "mesh": ("mesh", "unit", "nodes", "up", "top"),
     "inner": ("inner", "outer", "thickness", "handle", "nodes"),
+    "dxf": ("dxf", "unit", "parts", "straight", "nodes"),
     "section": ("section", "parts", "straight", "nodes"),
     "like": ("like", "nodes", *(f.name for f in fields(CupProfile) if f.name != "name")),
 }
@@ -91,6 +93,7 @@ class CustomCup(BaseModel):
     section: list[SectionCorner] | None = Field(
         None, description="corners [r, z] of the closed half section"
     )
+    dxf: MeshFile | None = Field(None, description="DXF drawing of the half section, x is r")
     parts: list[SectionPart] = Field([], description="parts of other stiffness over the section")
 
     straight: Lengths = Field(
@@ -109,7 +112,7 @@ class CustomCup(BaseModel):
     @property
     def kind(self) -> str:
         return next(
-            (k for k in ("mesh", "section", "inner") if getattr(self, k) is not None), "like"
+            (k for k in ("mesh", "dxf", "section", "inner") if getattr(self, k) is not None), "like"
         )
 
     @model_validator(mode="after")
@@ -145,12 +148,16 @@ class CustomCup(BaseModel):
             return cup_from_mesh(
                 self.mesh, self.unit, self.nodes or MESH_NODES, up=self.up, top=self.top
             )
-        if self.section is not None:
+        if self.section is not None or self.dxf is not None:
             if segments is not None:
                 raise LimpetError(
                     "segments: not valid for a cup by its section; set nodes in [cup]"
                 )
-            whole = Part([c.corner() for c in self.section])
+            whole = Part(
+                [c.corner() for c in self.section]
+                if self.section is not None
+                else outline_from_dxf(str(self.dxf), self.unit)
+            )
             return cup_from_section(
                 [whole, *(part.part() for part in self.parts)], nodes=self.nodes, sectors=sectors,
                 element=element, straight=self.straight,

@@ -93,11 +93,11 @@ def _parsed(path: Path) -> Table:
     for key in ("parameters", "cup"):
         if not isinstance(content.get(key, {}), dict):
             raise LimpetError(f"scene file '{path}': {key} = {content[key]!r}: expected a table")
-    _resolve(content.get("cup", {}), path.parent, ("mesh",))
+    _resolve(content.get("cup", {}), path.parent, ("mesh", "dxf"))
     parameters = content.get("parameters", {})
     _resolve(parameters, path.parent, (key for key in parameters if key.endswith("_mesh")))
     if isinstance(cup := parameters.get("cup"), dict):
-        _resolve(cup, path.parent, ("mesh",))
+        _resolve(cup, path.parent, ("mesh", "dxf"))
     return content
 
 

@@ -2,6 +2,7 @@
 
 from limpet.geometry.shape import RigidShape, SoftShape
 from limpet.geometry.slack import lip_sectors, lip_slack
+from limpet.meshing.dxf import outline_from_dxf
 from limpet.meshing.export import save_mesh
 from limpet.meshing.files import load_mesh, load_scan, soft_mesh
 from limpet.meshing.section.outline import Corner, Part
@@ -34,7 +35,8 @@ __all__ = [
     "cropped_cylinder", "cup", "cup_from_lines", "cup_from_mesh", "cup_from_section",
     "drilled_plate", "fill",
     "fill_ratio", "half_with_hole", "hinge", "jelly_half", "lip_sectors", "lip_slack", "load_mesh",
-    "load_scan", "plate_with_groove", "plate_with_hole", "quadruped", "revolved", "ring", "rod",
+    "load_scan", "outline_from_dxf", "plate_with_groove", "plate_with_hole", "quadruped",
+    "revolved", "ring", "rod",
     "save_mesh", "serpent", "soft_box", "soft_mesh", "solid", "sphere", "spine", "sucker",
     "tentacle", "torus", "trough", "tunnel_cube", "wrap",
 ]  # fmt: skip
