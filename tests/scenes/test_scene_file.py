@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from limpet.errors import LimpetError
+from limpet.errors import LimpetError, Notice
 from limpet.meshing.export import save_mesh
 from limpet.record.run import record_run
 from limpet.record.scene_toml import scene_toml
@@ -82,7 +82,9 @@ def test_a_cup_from_a_file_beside_the_scene_file(tmp_path, monkeypatch):
     text = 'scene = "ground"\n[cup]\nmesh = "a.stl"\nunit = "mm"\nnodes = 500\n'
     path = write(tmp_path, text, "sub/mycup.toml")
     monkeypatch.chdir(tmp_path)  # not where the mesh is
-    scene = scene_of(path)
+    with pytest.warns(Notice, match="is a body of revolution"):
+        assert set(cup_of(scene_of(path)).cells) == {"wedge15", "hex20"}
+    scene = scene_of(write(tmp_path, f"{text}revolve = false\n", "sub/tets.toml"))
     shape = cup_of(scene)
     assert set(shape.cells) == {"tet10"}
     assert len(shape.points) == pytest.approx(500, rel=0.15)

@@ -28,7 +28,7 @@ Lengths = Annotated[list[Length], BeforeValidator(lambda x: x if isinstance(x, l
 
 MESH_NODES = 1000  # default of a cup from a file
 KINDS = {
-    "mesh": ("mesh", "unit", "nodes", "up", "top"),
+    "mesh": ("mesh", "unit", "nodes", "up", "top", "revolve"),
     "inner": ("inner", "outer", "thickness", "handle", "nodes"),
     "dxf": ("dxf", "unit", "parts", "straight", "nodes"),
     "section": ("section", "parts", "straight", "nodes"),
@@ -83,6 +83,7 @@ class CustomCup(BaseModel):
     mesh: MeshFile | None = Field(None, description="STL, OBJ, PLY, ... or STEP file of the solid")
     unit: Unit | None = Field(None, description="length unit of the file; STEP has its own")
     up: Up = Field("z", description="direction in the file from lip to top")
+    revolve: bool = Field(True, description="whether a body of revolution is meshed as such")
     top: Positive[Length] | None = Field(None, description="height of the gripped part")
 
     inner: Points | None = Field(None, description="[r, z] of the inner face, from axis to lip")
@@ -146,7 +147,12 @@ class CustomCup(BaseModel):
                     "set nodes in [cup]"
                 )
             return cup_from_mesh(
-                self.mesh, self.unit, self.nodes or MESH_NODES, up=self.up, top=self.top
+                self.mesh,
+                self.unit,
+                self.nodes or MESH_NODES,
+                up=self.up,
+                top=self.top,
+                revolve=self.revolve,
             )
         if self.section is not None or self.dxf is not None:
             if segments is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.errors import LimpetError, require_positive
+from limpet.errors import BudgetError, LimpetError, require_positive
 from limpet.geometry.cells import mesh_of
 from limpet.geometry.shape import Array, SoftShape, boundary
 from limpet.meshing.section.chains import OUTSIDE, Lines, lines_of
@@ -145,7 +145,7 @@ def _for_budget(
     mesh, m = meshes[best[1]], best[2]
     count = round(longer * node_count(mesh, m))
     if not 0.75 < count / nodes < 1.3:
-        raise LimpetError(f"section nodes = {nodes}: the nearest mesh has {count}; use about that")
+        raise BudgetError(f"section nodes = {nodes}: the nearest mesh has {count}; use about that")
     return mesh, m
 
 
