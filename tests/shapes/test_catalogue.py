@@ -13,7 +13,7 @@ from limpet.errors import LimpetError
 from limpet.meshing.check import check_surface
 from limpet.record.cup_table import air_under, cup_row, push_stiffness
 from limpet.shapes.catalogue import DESIGNS
-from limpet.shapes.section import mesh_section
+from limpet.shapes.section_mesh import mesh_section
 
 
 @pytest.mark.parametrize("name", DESIGNS)

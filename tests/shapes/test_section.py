@@ -16,7 +16,8 @@ from limpet.meshing.check import check_surface
 from limpet.meshing.section.outline import Part, signed_area, trace
 from limpet.meshing.section.sweep import circle
 from limpet.shapes.cups import STANDARD
-from limpet.shapes.section import OpenBoreWarning, cup_from_section, mesh_section, swept_section
+from limpet.shapes.section import OpenBoreWarning, cup_from_section, swept_section
+from limpet.shapes.section_mesh import mesh_section
 
 from .section_kit import CLEATS, MM, PORTED, SECTIONS, STEM, corner, outline
 
@@ -238,3 +239,14 @@ def test_an_oval_has_about_the_nodes_asked_for_and_refuses_nonsense():
     for straight in (-0.01, (0.1, 0.2, 0.3), float("nan")):
         with pytest.raises(LimpetError, match="section straight"):
             cup_from_section(STEM, straight=straight)
+
+
+@pytest.mark.parametrize("seed", [8, 9, 14])
+def test_the_faces_of_thin_steep_walls_do_not_cut_each_other(seed):
+    """Facets are chords: coarse ones on the outer face would cut through the inner one."""
+    a = np.random.default_rng(seed).normal(0.0, 2.0, 3)
+    s = np.linspace(0.0, 1.0, 40)
+    z = 5 + a[0] * s + a[1] * np.sin(3 * s) + a[2] * np.cos(5 * s) - 6 * s * s
+    below, above = np.column_stack([20 * s, z]), np.column_stack([20 * s, z + 0.5 + 2 * (1 - s)])
+    shape = cup_from_section(MM * np.concatenate([below, above[::-1]]))
+    check_surface(shape.collision.positions(shape.points), shape.collision.triangles)

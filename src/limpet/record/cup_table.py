@@ -15,7 +15,8 @@ from limpet.meshing.section.mesh import PlaneMesh
 from limpet.model.world import World
 from limpet.shapes.boxes import box
 from limpet.shapes.catalogue import CupDesign
-from limpet.shapes.section import MeshedSection, underside
+from limpet.shapes.section import underside
+from limpet.shapes.section_mesh import MeshedSection
 
 MM = 1e-3
 SHARE = 0.15  # of the stroke: how far the cup is pushed for its stiffness

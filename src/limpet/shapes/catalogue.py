@@ -17,7 +17,8 @@ import numpy as np
 from limpet.errors import LimpetError, suggest
 from limpet.geometry.shape import Array, SoftShape
 from limpet.meshing.section.outline import Corner, Part
-from limpet.shapes.section import MeshedSection, Outline, cup_from_section, mesh_section
+from limpet.shapes.section import cup_from_section
+from limpet.shapes.section_mesh import MeshedSection, Outline, mesh_section
 
 SMALLEST, LARGEST = 5e-3, 100e-3  # [m]
 

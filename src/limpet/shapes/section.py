@@ -12,60 +12,35 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from limpet.errors import BudgetError, LimpetError, require_positive
-from limpet.geometry.cells import mesh_of
-from limpet.geometry.shape import Array, SoftShape, boundary
-from limpet.meshing.section.chains import OUTSIDE, Lines, lines_of
-from limpet.meshing.section.mesh import PlaneMesh, plane_meshes
-from limpet.meshing.section.outline import MAX_EXTENT, CornerLike, Part
+from limpet.errors import LimpetError, MeshError
+from limpet.geometry.shape import Array, Binding, SoftShape, boundary
+from limpet.meshing.check import check_surface
+from limpet.meshing.section.mesh import PlaneMesh
+from limpet.meshing.section.outline import MAX_EXTENT, distance_to_segments
 from limpet.meshing.section.surface import Ring, Run, swept_surface
-from limpet.meshing.section.sweep import Sweep, circle, rounded
+from limpet.meshing.section.sweep import Sweep
 from limpet.meshing.section.swept import SweptCells, SweptNodes, runs_of, sweep_cells
+from limpet.shapes.section_mesh import (
+    HELD,
+    LIP,
+    LOWEST,
+    PORT,
+    MeshedSection,
+    Outline,
+    mesh_section,
+)
 
-HELD, PORT, LIP = "held", "port", "lip"
-LOWEST = 0.01  # of the height: the lip, if no edge is called so
 HIGHEST = 1e-3  # of the height: what is held, if no edge is called so
 RIM = 0.25  # fraction of the edges of the underside, from the lip, with a fine collision surface
-ELONGATED = 3.4  # length of cells along the lip over that in the section
-FEWEST, MOST = 8, 400  # sectors
-USUAL_SIZE = 1.0 / 5.0  # of the largest radius
-SIZES = np.geomspace(0.8, 0.03, 15)  # of the largest radius: those tried for a number of nodes
-CURVED = 0.02  # of an edge: one whose middle is this far off its chord is curved
+CURVED = 0.02  # of the size: an edge whose middle is this far off its chord is curved
+APART = 0.3  # of the thickness of a wall: how far facets may cut into it
 
 
 class OpenBoreWarning(UserWarning):
     """Air can pass through the middle of a cup."""
-
-
-Outline = Sequence[CornerLike] | Sequence[Part]
-
-
-@dataclass(frozen=True)
-class MeshedSection:
-    """A section and its mesh, before it is swept."""
-
-    parts: tuple[Part, ...]
-    lines: Lines
-    mesh: PlaneMesh
-    sectors: int
-
-    @property
-    def nodes(self) -> int:
-        """Number of nodes of the revolved mesh."""
-        return node_count(self.mesh, self.sectors)
-
-    def path(self, straight: tuple[float, float]) -> Sweep:
-        """A revolution, or a path with straight sides [m] along x and y."""
-        if max(straight) == 0.0:
-            return circle(self.sectors)
-        quarter = max(2, round(self.sectors / 4))
-        arc = 0.5 * np.pi * float(self.mesh.points[:, 0].max()) / quarter
-        divisions = [max(1, round(side / arc)) for side in straight]
-        return rounded(*straight, quarter, (divisions[0], divisions[1]))
 
 
 def cup_from_section(
@@ -102,93 +77,6 @@ def _sides(straight: float | Sequence[float]) -> tuple[float, float]:
     return sides[0], sides[1]
 
 
-def mesh_section(
-    outline: Outline, nodes: int | None = None, sectors: int | None = None,
-    element: str | None = None, straight: tuple[float, float] = (0.0, 0.0),
-) -> MeshedSection:  # fmt: skip
-    """The section meshed in the plane, with the number of sectors for about `nodes` nodes."""
-    if mesh_of(element, "hex20", "section") != "hex20":
-        raise LimpetError(
-            f"section element = '{element}': expected hex20, hex20p or hex20r, or none"
-        )
-    parts = _parts(outline)
-    lines = lines_of(parts)
-    points = np.concatenate([c.points for c in lines.chains])
-    radius = float(points[:, 0].max())
-    lip = _lip_points(lines)
-    if sectors is not None and not FEWEST <= sectors <= MOST:
-        raise LimpetError(f"section sectors = {sectors}: expected {FEWEST} to {MOST}")
-    if nodes is None:
-        size = USUAL_SIZE * radius
-        mesh = plane_meshes(lines, lip, [size, 0.9 * size, 0.8 * size])[0]
-        return MeshedSection(parts, lines, mesh, sectors or _sectors(radius, size))
-    require_positive("section nodes", nodes, hint="some hundreds")
-    # what straight sides add to a revolution
-    longer = 1.0 + 2.0 * sum(straight) / (2.0 * np.pi * radius)
-    meshes = plane_meshes(lines, lip, list(radius * SIZES))
-    return MeshedSection(parts, lines, *_for_budget(meshes, radius, nodes, sectors, longer))
-
-
-def _for_budget(
-    meshes: Sequence[PlaneMesh], radius: float, nodes: int, sectors: int | None, longer: float
-) -> tuple[PlaneMesh, int]:
-    """The mesh and number of sectors nearest to a number of nodes."""
-    best: tuple[float, int, int] | None = None
-    for k, mesh in enumerate(meshes):
-        ideal = _sectors(radius, mesh.size)
-        for m in [sectors] if sectors else range(FEWEST, min(2 * ideal, MOST) + 1, 2):
-            miss = abs(np.log(longer * node_count(mesh, m) / nodes))
-            skewed = 0.0 if sectors else 0.3 * abs(np.log(m / ideal))
-            if best is None or (miss + skewed, k, m) < best:
-                best = (miss + skewed, k, m)
-    assert best is not None
-    mesh, m = meshes[best[1]], best[2]
-    count = round(longer * node_count(mesh, m))
-    if not 0.75 < count / nodes < 1.3:
-        raise BudgetError(f"section nodes = {nodes}: the nearest mesh has {count}; use about that")
-    return mesh, m
-
-
-def _sectors(radius: float, size: float) -> int:
-    even = 2 * round(np.pi * radius / (ELONGATED * size))
-    return int(np.clip(even, FEWEST, MOST))
-
-
-def node_count(mesh: PlaneMesh, sectors: int) -> int:
-    """Of the revolved mesh: corners have nodes at twice as many stations as middles of sides."""
-    axis, corners = mesh.points[:, 0] == 0.0, mesh.corners
-    off = 2 * int((corners & ~axis).sum()) + int((~corners & ~axis).sum())
-    return sectors * off + int(axis.sum())
-
-
-def _parts(outline: Outline) -> tuple[Part, ...]:
-    items = list(outline)
-    if not items:
-        raise LimpetError("section: is empty; expected three corners or more")
-    of_parts = [isinstance(item, Part) for item in items]
-    if not any(of_parts):
-        return (Part(items),)  # type: ignore[arg-type]
-    if not all(of_parts):
-        raise LimpetError("section: expected either corners or parts, not both")
-    parts = tuple(item for item in items if isinstance(item, Part))
-    names = [part.name for part in parts]
-    for part in parts:
-        require_positive(f"section stiffness of part '{part.name}'", part.stiffness)
-        if names.count(part.name) > 1:
-            raise LimpetError(f"section: two parts are called '{part.name}'")
-    return parts
-
-
-def _lip_points(lines: Lines) -> Array:
-    outer = [c for c in lines.chains if OUTSIDE in (c.left, c.right)]
-    named = [c.points for c in outer if c.name == LIP]
-    if named:
-        return np.concatenate(named)
-    points = np.concatenate([c.points for c in outer])
-    z = points[:, 1]
-    return points[z <= z.min() + LOWEST * np.ptp(z)]
-
-
 def swept_section(
     section: MeshedSection, sweep: Sweep, element: str | None, name: str
 ) -> SoftShape:
@@ -199,10 +87,8 @@ def swept_section(
     named = np.array([n or "" for n in mesh.names])
     runs = [np.array(run) for run in runs_of(mesh.edges, mesh, named == PORT)]
     lips = [_lip(mesh, run, named) for run in runs]
-    surface = swept_surface(
-        nodes, [_with_rings(mesh, mesh.edges[run], lip) for run, lip in zip(runs, lips)]
-    )
-    _warn_open_bore(mesh, named, runs)
+    surface = _sound_surface(section, nodes, [mesh.edges[run] for run in runs], lips)
+    _warn_open_bore(mesh, named)
     regions = _edge_regions(section, nodes, named)
     regions |= _part_regions(section, made)
     for run, lip in zip(runs, lips):
@@ -217,6 +103,29 @@ def swept_section(
     return SoftShape(
         name, points, made.cells, surface, boundary(made.cells), regions, element, stiffness
     )
+
+
+def _sound_surface(
+    section: MeshedSection, nodes: SweptNodes, runs: list[Array],
+    lips: list[tuple[int, int] | None],
+) -> Binding:  # fmt: skip
+    """A collision surface that does not cut itself, with as few vertices as may be."""
+    for dense in (False, True):
+        surface = swept_surface(
+            nodes,
+            [
+                _with_rings(section.mesh, edges, lip, section.sectors, dense)
+                for edges, lip in zip(runs, lips)
+            ],
+        )
+        x = surface.positions(np.array(nodes.points))
+        try:
+            check_surface(x, surface.triangles, "cup made from this section")
+            break
+        except MeshError:
+            if dense:
+                raise
+    return surface
 
 
 def _lip(mesh: PlaneMesh, run: Array, named: Array) -> tuple[int, int] | None:
@@ -248,35 +157,47 @@ def _rim(first: int) -> int:
     return max(first - 2 * max(1, round(RIM * first / 2)), 0)
 
 
-def _with_rings(mesh: PlaneMesh, edges: Array, lip: tuple[int, int] | None) -> Run:
+def _with_rings(
+    mesh: PlaneMesh, edges: Array, lip: tuple[int, int] | None, sectors: int, dense: bool
+) -> Run:
     """Rings of vertices at all nodes of the underside, at corners elsewhere; fine ones at the lip.
 
-    The underside is what comes before the lip: the material lies to the left of a run.
+    The underside is what comes before the lip: the material lies to the left of a run. On the other
+    face of a thin wall there are as many as it takes to keep the faces apart. `dense`: all, fine.
     """
     closed = bool(edges[0, 0] == edges[-1, 2])
-    places = range(2 * len(edges) + (0 if closed else 1))
-    r = mesh.points[:, 0]
+    below = mesh.points[np.append(edges[:, :2].ravel(), edges[-1, 2])]  # by place
     rings = []
-    for place in places:
-        end = edges[0, 0] if place == 0 else edges[(place - 1) // 2, 2]
-        if place % 2 == 0 and r[end] == 0.0:
+    for place in range(2 * len(edges) + (0 if closed else 1)):
+        if place % 2 == 0 and below[place, 0] == 0.0:
             continue  # a cap closes it
-        needed = place % 2 == 0 or _curved(mesh, edges[place // 2])
+        off = _off_chord(mesh, edges[place // 2]) if place % 2 else 0.0
+        needed = place % 2 == 0 or off > CURVED * mesh.size
         near = False
         if lip is not None:
             needed = needed or place <= lip[1]
             near = _rim(lip[0]) < place <= lip[1] + 2
-        if needed:
-            rings.append(Ring(place, near))
+            if place > lip[1] + 2 and lip[0] > 0:
+                needed = needed or off > APART * _distance(below[place], below[: lip[0] + 1])
+                inset = below[place, 0] * (1.0 - np.cos(np.pi / sectors))
+                near = inset > APART * _distance(below[place], below[_rim(lip[0]) : lip[0] + 1])
+        if needed or dense:
+            rings.append(Ring(place, near or dense))
     return Run(edges, rings, closed)
 
 
-def _curved(mesh: PlaneMesh, edge: Array) -> bool:
+def _off_chord(mesh: PlaneMesh, edge: Array) -> float:
+    """[m] how far the middle of an edge lies off its chord."""
     a, m, b = mesh.points[edge]
-    return bool(np.linalg.norm(m - 0.5 * (a + b)) > CURVED * np.linalg.norm(b - a))
+    return float(np.linalg.norm(m - 0.5 * (a + b)))
 
 
-def _warn_open_bore(mesh: PlaneMesh, named: Array, runs: Sequence[Array]) -> None:
+def _distance(point: Array, line: Array) -> float:
+    """[m] from a point to a polyline."""
+    return float(distance_to_segments(point[None], line[:-1], line[1:]).min())
+
+
+def _warn_open_bore(mesh: PlaneMesh, named: Array) -> None:
     least = float(mesh.points[:, 0].min())
     if least > 0.0 and not (named == PORT).any():
         warnings.warn(
