@@ -250,3 +250,19 @@ def test_the_faces_of_thin_steep_walls_do_not_cut_each_other(seed):
     below, above = np.column_stack([20 * s, z]), np.column_stack([20 * s, z + 0.5 + 2 * (1 - s)])
     shape = cup_from_section(MM * np.concatenate([below, above[::-1]]))
     check_surface(shape.collision.positions(shape.points), shape.collision.triangles)
+
+
+def test_what_would_take_minutes_is_refused():
+    angle = np.linspace(0.0, 2.0 * np.pi, 2500)[:-1]
+    ring = np.column_stack([0.02 + 0.005 * np.cos(angle), 0.005 * np.sin(angle)])
+    saw = [(0.02 + 0.001 * (k % 2), 1e-4 * k) for k in range(400)]
+    for given, options, says in (
+        (ring, {}, "has 2499 points"),
+        ([*saw, (0.01, 0.0399), (0.01, 0.0)], {}, "sharp corners and bends: expected up to 300"),
+        (STEM, {"nodes": 10**9}, "section nodes = 1e.09: expected up to 30000"),
+        (STEM, {"sectors": 4000}, "section sectors = 4000"),
+        (STEM, {"straight": 9.0, "sectors": 40}, "its mesh would have [0-9]+ nodes"),
+        (STEM, {"straight": (1.0, 1.0)}, "its mesh would have [0-9]+ nodes"),
+    ):
+        with pytest.raises(LimpetError, match=says):
+            cup_from_section(given, **options)

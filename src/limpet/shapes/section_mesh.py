@@ -19,6 +19,7 @@ HELD, PORT, LIP = "held", "port", "lip"  # names of edges that have a meaning
 LOWEST = 0.01  # of the height: the lip, if no edge is called so
 ELONGATED = 3.4  # length of cells along the lip over that in the section
 FEWEST, MOST = 8, 400  # sectors
+MOST_NODES = 30_000
 USUAL_SIZE = 1.0 / 5.0  # of the largest radius
 SIZES = np.geomspace(0.8, 0.03, 15)  # of the largest radius: those tried for a number of nodes
 
@@ -65,15 +66,26 @@ def mesh_section(
     lip = _lip_points(lines)
     if sectors is not None and not FEWEST <= sectors <= MOST:
         raise LimpetError(f"section sectors = {sectors}: expected {FEWEST} to {MOST}")
+    # what straight sides add to a revolution
+    longer = 1.0 + 2.0 * sum(straight) / (2.0 * np.pi * radius)
     if nodes is None:
         size = USUAL_SIZE * radius
         mesh = plane_meshes(lines, lip, [size, 0.9 * size, 0.8 * size])[0]
-        return MeshedSection(parts, lines, mesh, sectors or _sectors(radius, size))
-    require_positive("section nodes", nodes, hint="some hundreds")
-    # what straight sides add to a revolution
-    longer = 1.0 + 2.0 * sum(straight) / (2.0 * np.pi * radius)
-    meshes = plane_meshes(lines, lip, list(radius * SIZES))
-    return MeshedSection(parts, lines, *_for_budget(meshes, radius, nodes, sectors, longer))
+        made = MeshedSection(parts, lines, mesh, sectors or _sectors(radius, size))
+    else:
+        require_positive("section nodes", nodes, hint="some hundreds")
+        if nodes > MOST_NODES:
+            raise LimpetError(f"section nodes = {nodes:g}: expected up to {MOST_NODES}")
+        meshes = plane_meshes(lines, lip, list(radius * SIZES))
+        made = MeshedSection(parts, lines, *_for_budget(meshes, radius, nodes, sectors, longer))
+    arc = 2.0 * np.pi * radius / made.sectors  # a grid of this fills a rectangle
+    core = 4.0 * straight[0] * straight[1] / arc**2 * int((made.mesh.points[:, 0] == 0.0).sum())
+    if (count := longer * made.nodes + core) > MOST_NODES:
+        raise LimpetError(
+            f"section: its mesh would have {count:.0f} nodes: expected up to {MOST_NODES}; use "
+            "fewer sectors or nodes, or shorter straight sides"
+        )
+    return made
 
 
 def _for_budget(

@@ -29,6 +29,7 @@ Array = np.ndarray
 SHARP = np.radians(28.0)  # a polyline that turns by more has a corner there
 BEND = np.radians(60.0)  # a smooth bend that turns by this has a node at its top
 OUTSIDE = -1
+MOST_CHAINS = 300
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Chain:
         """(k,) [m] arc length at each point."""
         steps = np.linalg.norm(np.diff(self.points, axis=0), axis=1)
         return np.concatenate([[0.0], np.cumsum(steps)])
+
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        """(2,) [m] its lowest and its highest coordinates."""
+        return self.points.min(axis=0), self.points.max(axis=0)
 
     def at(self, s: Array | float) -> Array:
         """(..., 2) [m] the points at arc lengths s."""
@@ -77,7 +83,12 @@ def lines_of(parts: Sequence[Part]) -> Lines:
     if not len(segments):
         raise LimpetError("section: the parts leave nothing")
     xy[np.abs(xy[:, 0]) < TOUCH * extent, 0] = 0.0
-    return _joined(xy, segments, sides, labels, extent)
+    lines = _joined(xy, segments, sides, labels, extent)
+    if len(lines.chains) > MOST_CHAINS:
+        raise LimpetError(
+            f"section has {len(lines.chains)} sharp corners and bends: expected up to {MOST_CHAINS}"
+        )
+    return lines
 
 
 def _split(loops: Sequence[Loop], tolerance: float) -> tuple[Array, Array, list[str | None]]:

@@ -127,7 +127,8 @@ def _placed(
 def _feet(lines: Lines, node: int, x: Array, reach: float, rays: _Rays) -> list[tuple[int, float]]:
     """(chain, arc length) straight across the material from a node at the end of chains."""
     found = []
-    for k, chain in enumerate(lines.chains):
+    for k in np.flatnonzero(_box_distances(lines.chains, x) < reach).tolist():
+        chain = lines.chains[k]
         if node in chain.ends or chain.on_axis:
             continue
         s = np.linspace(0.0, chain.along[-1], 8 * SAMPLES)
@@ -142,6 +143,13 @@ def _feet(lines: Lines, node: int, x: Array, reach: float, rays: _Rays) -> list[
         if part != OUTSIDE and abs(side) > 0.8 * distance[i] and rays.clear(x, chain.at(s[i])):
             found.append((k, float(s[i])))
     return found
+
+
+def _box_distances(chains: Sequence[Chain], x: Array) -> Array:
+    """(k,) [m] from a point to the box round each chain."""
+    low, high = (np.array([c.box[k] for c in chains]) for k in (0, 1))
+    outside = np.maximum(np.maximum(low - x, x - high), 0.0)
+    return np.asarray(np.linalg.norm(outside, axis=1))
 
 
 class _Rays:

@@ -17,6 +17,7 @@ Array = np.ndarray
 ARC_STEP = np.radians(5.0)  # of the polyline that stands for an arc
 TOUCH = 1e-6  # of the extent: points nearer than this are one
 MAX_EXTENT = 10.0  # [m]
+MOST_POINTS = 2000
 MM = 1e-3
 
 
@@ -59,6 +60,11 @@ def trace(part: Part, several: bool) -> Loop:
     extent = _extent(corners, label)
     _check_corners(corners, extent, label)
     points, names, origin = _polyline(corners, label)
+    if len(points) > MOST_POINTS:
+        raise LimpetError(
+            f"{label} has {len(points)} points, those of its arcs included: expected up to "
+            f"{MOST_POINTS}; leave out some"
+        )
     loop = _oriented(points, names, origin)
     _check_loop(loop, extent, label)
     return loop
