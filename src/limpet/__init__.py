@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from limpet.engine.simulation import Simulation, State
     from limpet.errors import LimpetError
     from limpet.fem.material import Fem, Material
+    from limpet.fem.rubbers import Rubber, rubber, young_of_shore
     from limpet.geometry.hausdorff import hausdorff
     from limpet.model.settings import Settings
     from limpet.model.world import World
     from limpet.pressure_field import catalogue as fields
+    from limpet.shapes import catalogue as cups
     from limpet.solver.gauss_seidel import GaussSeidelSettings
     from limpet.solver.newton import NewtonSettings
 
@@ -46,6 +48,7 @@ _NAMES = {
     "Regulator": "limpet.cavity.gas.vacuum_line",
     "SealBoundary": "limpet.cavity.seal.boundary",
     "Relinearisation": "limpet.dynamics.relinearisation",
+    "Rubber": "limpet.fem.rubbers",
     "Settings": "limpet.model.settings",
     "Simulation": "limpet.engine.simulation",
     "State": "limpet.engine.simulation",
@@ -54,8 +57,11 @@ _NAMES = {
     "Valve": "limpet.cavity.gas.vacuum_line",
     "World": "limpet.model.world",
     "hausdorff": "limpet.geometry.hausdorff",
+    "rubber": "limpet.fem.rubbers",
+    "young_of_shore": "limpet.fem.rubbers",
 }
 _MODULES = {
+    "cups": "limpet.shapes.catalogue",
     "fields": "limpet.pressure_field.catalogue",
     "motion": "limpet.dynamics.motion",
     "shapes": "limpet.shapes",
@@ -65,9 +71,10 @@ _MODULES = {
 __all__ = [
     "AirExchange", "Atmosphere", "ConstantLimit", "ElasticEnergy", "Fem", "GaussSeidelSettings",
     "Hose", "LeakySeal", "LimpetError", "Material", "NewtonSettings", "Pump", "Regulator",
-    "Relinearisation",
-    "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "fields",
-    "hausdorff", "motion", "particles", "shapes",
+    "Relinearisation", "Rubber",
+    "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "cups",
+    "fields",
+    "hausdorff", "motion", "particles", "rubber", "shapes", "young_of_shore",
 ]  # fmt: skip
 
 

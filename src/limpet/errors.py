@@ -15,6 +15,10 @@ class UndeterminedForceWarning(UserWarning):
     """Bodies overlap whose motions are prescribed: point contact gives no force between them."""
 
 
+class Notice(UserWarning):
+    """Something a user should know, though nothing is wrong; the command line calls it a note."""
+
+
 class LimpetError(Exception):
     """Wrong input. The message says what was given, what was expected and how to fix it.
 
@@ -27,6 +31,10 @@ class LimpetError(Exception):
 
 class MeshError(LimpetError):
     """A mesh that cannot be simulated: open, inside-out, self-intersecting, empty, degenerate."""
+
+
+class BudgetError(LimpetError):
+    """No mesh has about as many nodes as were asked for."""
 
 
 class DivergedError(LimpetError):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from limpet.errors import LimpetError
+from limpet.errors import LimpetError, Notice
 from limpet.meshing.export import save_mesh
 from limpet.record.run import record_run
 from limpet.record.scene_toml import scene_toml
@@ -82,7 +82,9 @@ def test_a_cup_from_a_file_beside_the_scene_file(tmp_path, monkeypatch):
     text = 'scene = "ground"\n[cup]\nmesh = "a.stl"\nunit = "mm"\nnodes = 500\n'
     path = write(tmp_path, text, "sub/mycup.toml")
     monkeypatch.chdir(tmp_path)  # not where the mesh is
-    scene = scene_of(path)
+    with pytest.warns(Notice, match="is a body of revolution"):
+        assert set(cup_of(scene_of(path)).cells) == {"wedge15", "hex20"}
+    scene = scene_of(write(tmp_path, f"{text}revolve = false\n", "sub/tets.toml"))
     shape = cup_of(scene)
     assert set(shape.cells) == {"tet10"}
     assert len(shape.points) == pytest.approx(500, rel=0.15)
@@ -127,7 +129,7 @@ def test_a_mesh_named_by_an_included_file_is_beside_that_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[cup]\n", "cup: is empty; expected mesh, inner, or dimensions such as radius"),
+        ("[cup]\n", "cup: is empty; expected mesh, section, inner, or dimensions such as radius"),
         ('[cup]\nmesh = "a.stl"\nradius = "1 mm"', "cup.radius: not valid for a cup by mesh"),
         (
             '[cup]\ninner = [["0 mm", "1 mm"]]',
@@ -152,6 +154,42 @@ def test_a_mesh_named_by_an_included_file_is_beside_that_file(tmp_path):
 def test_wrong_scene_files_are_one_clear_line(tmp_path, text, says):
     with pytest.raises(LimpetError, match=says) as caught:
         scene_of(write(tmp_path, f'scene = "ground"\n{text}'))
+    assert "\n" not in str(caught.value)
+
+
+SECTION = """
+[cup]
+section = [["0 mm", "4 mm"], ["15 mm", 0], {r = "15 mm", z = "1 mm", edge = "side"},
+           {r = "5 mm", z = "6 mm", fillet = "1 mm", edge = "held"}, ["0 mm", "6 mm"]]
+[[cup.parts]]
+name = "hard"
+stiffness = 20
+outline = [["0 mm", "5 mm"], ["3 mm", "5 mm"], ["3 mm", "6 mm"], ["0 mm", "6 mm"]]
+"""
+
+
+def test_a_section_survives_the_scene_file_of_a_run(tmp_path):
+    made = scene_of(write(tmp_path, f'scene = "ground"\n{SECTION}'))
+    again = scene_of(write(tmp_path, scene_toml(made), "again.toml"))
+    assert again.parameters == made.parameters
+    shape = made.parameters.cup.shape(434, None, None, None)
+    assert {"hard", "side", "held", "lip"} <= set(shape.regions)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('["15 mm", 0]', "[15, 0]", r"cup.section\[2\] = 15: has no unit"),
+        ('fillet = "1 mm"', "fillet = 1", r"cup.section\[4\].fillet = 1: has no unit"),
+        ('["3 mm", "5 mm"]', "[3, 5]", r"cup.parts\[1\].outline\[2\] = 3: has no unit"),
+        ('["15 mm", 0]', '["15 mm"]', "expected .r, z., or a table"),
+        ("stiffness", "stifness", "stifness"),
+        ("[cup]", '[cup]\nradius = "2 cm"', "cup.radius: not valid for a cup by section"),
+    ],
+)
+def test_wrong_sections_are_one_clear_line(tmp_path, old, new, says):
+    with pytest.raises(LimpetError, match=says) as caught:
+        scene_of(write(tmp_path, f'scene = "ground"\n{SECTION.replace(old, new, 1)}'))
     assert "\n" not in str(caught.value)
 
 

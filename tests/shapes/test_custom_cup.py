@@ -40,7 +40,7 @@ def test_a_wall_on_a_line(thickness):
 
 
 def test_a_wall_between_two_lines_has_the_volume_between_them():
-    shape = cup_from_lines(INNER, outer=OUTER, sectors=60, segments=12)
+    shape = cup_from_lines(INNER, outer=OUTER, sectors=60)
     x = sound(shape)
     rings = []
     for line in (OUTER, INNER):  # of each: the solid under it, by cones between its points
@@ -58,7 +58,9 @@ def test_a_wall_between_two_lines_has_the_volume_between_them():
         ({"inner": [*INNER, INNER[-1]]}, "consecutive points that differ"),
         ({"thickness": None}, "expected either thickness or outer"),
         ({"outer": OUTER}, "expected either thickness or outer"),
-        ({"thickness": None, "outer": OUTER[:4]}, "cup outer has 4 points: expected 5"),
+        ({"thickness": None, "outer": OUTER[::-1]}, "cup outer starts at r = 0.017 m"),
+        ({"thickness": None, "outer": OUTER, "segments": 8}, "cup segments: not valid with outer"),
+        ({"thickness": None, "outer": [(0, 1 * MM), *OUTER[1:]]}, "corner 1 meets the edge"),
         ({"thickness": [1 * MM] * 3}, "expected a length above 0, or 5 of them"),
         ({"thickness": -1 * MM}, "expected a length above 0"),
         ({"handle": 1.0}, "cup handle = 1 m: expected more than 0 and less than"),
@@ -77,7 +79,7 @@ def stl(tmp_path_factory):
 
 
 def test_a_cup_from_an_stl_keeps_its_lip(stl):
-    shape = cup_from_mesh(stl, "mm", 700)
+    shape = cup_from_mesh(stl, "mm", 700, revolve=False)
     x = sound(shape)
     assert len(shape.points) == pytest.approx(700, rel=0.1)
     tets = shape.cells["tet10"]
@@ -96,7 +98,7 @@ def test_netgen_is_asked_again_where_it_aborts(tmp_path):
     """Of the standard cup's own 740 triangles, at the usual number of nodes, it does."""
     save_mesh(cup("standard"), tmp_path / "cup.stl", "mm")
     with pytest.warns(CoarseLipWarning):
-        shape = cup_from_mesh(tmp_path / "cup.stl", "mm", nodes=1000)
+        shape = cup_from_mesh(tmp_path / "cup.stl", "mm", nodes=1000, revolve=False)
     assert len(shape.points) == pytest.approx(1000, rel=0.1)
 
 
@@ -105,7 +107,7 @@ def test_a_cup_in_a_file_may_lie_anywhere(stl, tmp_path):
     turned = mesh.points[:, [2, 1, 0]] * [1.0, 1.0, -1.0] + [7.0, 8.0, 9.0]  # its top looks to x
     path = tmp_path / "turned.stl"
     meshio.write_points_cells(path, turned, mesh.cells)
-    shape = cup_from_mesh(path, "mm", 500, up="x", top=3 * MM)
+    shape = cup_from_mesh(path, "mm", 500, up="x", top=3 * MM, revolve=False)
     x = sound(shape)
     assert np.allclose(x.max(axis=0)[:2], -x.min(axis=0)[:2])
     assert x[:, 2].max() == pytest.approx(15 * MM, rel=0.01)
@@ -117,7 +119,7 @@ def test_a_cup_from_a_step_file(tmp_path):
     path = tmp_path / "part.step"
     solid = occ.Cylinder(occ.Pnt(0, 0, 0), occ.Z, r=15, h=12)
     (solid - occ.Cylinder(occ.Pnt(0, 0, 0), occ.Z, r=13, h=6)).WriteStep(str(path))
-    shape = cup_from_mesh(path, nodes=600)
+    shape = cup_from_mesh(path, nodes=600, revolve=False)
     sound(shape)
     enclosed = np.pi * MM**3 * (15**2 * 12 - 13**2 * 6)
     assert tet_volumes(shape.points, shape.cells["tet10"]).sum() == pytest.approx(
@@ -155,7 +157,7 @@ def test_a_lip_with_few_corners_is_told_of(corners, warns, tmp_path):
     assert inset == pytest.approx(radius * (1.0 - np.cos(np.pi / corners)), rel=0.02)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        cup_from_mesh(file, "mm", nodes=1000)
+        cup_from_mesh(file, "mm", nodes=1000, revolve=False)
     said = [str(w.message) for w in caught if w.category is CoarseLipWarning]
     assert (len(said) == 1) == warns
     if warns:

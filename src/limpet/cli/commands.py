@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from limpet.cli import recording  # noqa: F401  registers its commands
+from limpet.cli import cups, recording  # noqa: F401  they register their commands
 from limpet.cli.app import Json, SceneArgument, Setting, Unit, app, examples
 from limpet.cli.console import (
     FAILED,
@@ -25,7 +25,7 @@ from limpet.cli.console import (
     scene_and_parameters,
     stop,
 )
-from limpet.errors import LimpetError, StorageError
+from limpet.errors import LimpetError, Notice, StorageError
 from limpet.scenes.settings import parse_settings
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def main() -> None:
 
 def _warn(message: Warning | str, *_: object) -> None:
     """Print a warning as one line without the code location."""
-    print(f"warning: {message}", file=sys.stderr)
+    kind = "note" if isinstance(message, Notice) else "warning"
+    print(f"{kind}: {message}", file=sys.stderr)
 
 
 @app.callback(invoke_without_command=True)

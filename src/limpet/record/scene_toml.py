@@ -26,6 +26,9 @@ def scene_toml(scene: Scene) -> str:
 
 
 def _line(model: BaseModel, name: str) -> str:
+    items = getattr(model, name)
+    if isinstance(items, list) and items and isinstance(items[0], BaseModel):
+        return f"{name} = [{', '.join(_inline(item) for item in items)}]"
     value, unit = model.model_dump(mode="json", include={name})[name], unit_of(type(model), name)
     if value is None:  # TOML has no null
         return f"# {name} is not set"
@@ -33,6 +36,12 @@ def _line(model: BaseModel, name: str) -> str:
     if isinstance(value, float) and unit and (shown := show(value, unit)) != f"{value:g} {unit}":
         comment = f"  # {shown}"
     return f"{name} = {_toml(_with_unit(value, unit) if unit else value)}{comment}"
+
+
+def _inline(model: BaseModel) -> str:
+    """A table within a line; what is not set is left out."""
+    keys = [key for key, value in model if value is not None]
+    return "{ " + ", ".join(_line(model, key).partition("  # ")[0] for key in keys) + " }"
 
 
 def _with_unit(value: object, unit: str) -> object:

@@ -214,6 +214,14 @@ def nested_model(model: type[BaseModel], name: str) -> type[BaseModel] | None:
     return next((p for p in parts if isinstance(p, type) and issubclass(p, BaseModel)), None)
 
 
+def list_model(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    """The model of the items of a parameter that is a list of tables."""
+    annotation = model.model_fields[name].annotation
+    parts = (annotation, *getattr(annotation, "__args__", ()))
+    items = [item for p in parts if getattr(p, "__origin__", None) is list for item in p.__args__]
+    return next((p for p in items if isinstance(p, type) and issubclass(p, BaseModel)), None)
+
+
 def known_names(model: type[BaseModel]) -> list[str]:
     """All parameter names; those in tables as ``table.name``."""
     inner = {name: nested_model(model, name) for name in model.model_fields}

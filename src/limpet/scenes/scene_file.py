@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from limpet.errors import LimpetError, suggest
-from limpet.scenes.registry import model_of, nested_model, unit_of
+from limpet.scenes.registry import list_model, model_of, nested_model, unit_of
 from limpet.units import DIMENSIONS, LARGEST, bounded
 
 KEYS = ("include", "scene", "parameters", "cup")
@@ -93,11 +93,11 @@ def _parsed(path: Path) -> Table:
     for key in ("parameters", "cup"):
         if not isinstance(content.get(key, {}), dict):
             raise LimpetError(f"scene file '{path}': {key} = {content[key]!r}: expected a table")
-    _resolve(content.get("cup", {}), path.parent, ("mesh",))
+    _resolve(content.get("cup", {}), path.parent, ("mesh", "dxf"))
     parameters = content.get("parameters", {})
     _resolve(parameters, path.parent, (key for key in parameters if key.endswith("_mesh")))
     if isinstance(cup := parameters.get("cup"), dict):
-        _resolve(cup, path.parent, ("mesh",))
+        _resolve(cup, path.parent, ("mesh", "dxf"))
     return content
 
 
@@ -124,12 +124,26 @@ def _check_units(path: Path, model: type[BaseModel], values: Table, prefix: str)
         inner = nested_model(model, key)
         if inner is not None and isinstance(value, dict):
             _check_units(path, inner, value, f"{prefix}{key}.")
+        if (row := list_model(model, key)) is not None and isinstance(value, list):
+            for k, item in enumerate(value, 1):
+                _check_item(path, row, item, f"{prefix}{key}[{k}]")
         unit = unit_of(model, key)
         if unit and (bare := _bare(value)) is not None:
             raise LimpetError(
                 f"scene file '{path}': {prefix}{key} = {bare!r}: has no unit; expected "
                 f'{DIMENSIONS[unit].name} such as "{bare!r} {DIMENSIONS[unit].shown[-1]}"'
             )
+
+
+def _check_item(path: Path, model: type[BaseModel], item: object, label: str) -> None:
+    """An item of a list of tables; one that is a list in short has only lengths."""
+    if isinstance(item, dict):
+        _check_units(path, model, item, f"{label}.")
+    elif (bare := _bare(item)) is not None:
+        raise LimpetError(
+            f"scene file '{path}': {label} = {bare!r}: has no unit; expected a length such as "
+            f'"{bare!r} mm"'
+        )
 
 
 def _bare(value: object) -> float | None:

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from limpet.errors import LimpetError, suggest
+from limpet.errors import BudgetError, LimpetError, Notice, suggest
 from limpet.geometry.cells import mesh_of
-from limpet.geometry.shape import Array, SoftShape
+from limpet.geometry.shape import Array, RigidShape, SoftShape
 from limpet.meshing.cad import STEP, tets_of_step, tets_of_surface
 from limpet.meshing.check import MAX_EXTENT, check_surface
 from limpet.meshing.files import ENDS, PathLike, load_mesh
+from limpet.meshing.section.outline import Corner
+from limpet.meshing.section.recognise import section_of_step, section_of_surface
 from limpet.meshing.tetrahedra import solid
 from limpet.shapes.cups import CoarseLipWarning, mesh_size
+from limpet.shapes.section import cup_from_section
 from limpet.shapes.suckers import Sucker, revolve, wall_budget
 
 MM = 1e-3
@@ -30,6 +33,7 @@ OUTER = 0.95  # of the largest radius: vertices beyond it are on the edge of the
 # [m] largest sagitta of the edge of a lip between two corners: at a tilt of some ten degrees it
 # lifts off by a fifth of that, which is near the sealing distance
 COARSE = 1.5e-4
+BORE = 1e-3  # of the extent: the wall of a bore is as near as this to its least radius
 HANDLE = 0.3  # default radius of the region "top", in radii of the cup
 MIN_NODES, MAX_NODES = 100, 20_000  # nodes
 # Direction "up" in the file -> rows of the rotation that maps it to z.
@@ -45,56 +49,17 @@ UP: dict[str, tuple[tuple[int, int, int], ...]] = {
 Line = Sequence[Sequence[float]]
 
 
-@dataclass(frozen=True)
-class PolylineWall:
-    """A wall between two polylines with corresponding corners."""
-
-    inner: Array  # (k, 2) [m] (r, z) from the axis to the lip
-    outer: Array  # (k, 2) [m]
-    handle: float  # [m] radius of the region "top"
-
-    @property
-    def height(self) -> float:
-        return float(self.outer[0, 1])
-
-    def _along(self) -> Array:
-        """(k,) [m] arc length of the inner line at each corner."""
-        steps = np.linalg.norm(np.diff(self.inner, axis=0), axis=1)
-        return np.concatenate([[0.0], np.cumsum(steps)])
-
-    def stations(self, count: int) -> Array:
-        """(count + 1,) arc lengths [m]: 0, the edge of the handle, then uniform to the lip.
-
-        The nearest station is moved onto each corner if there are enough segments.
-        """
-        along = self._along()
-        edge = float(np.interp(self.handle, self.outer[:, 0], along))
-        places = np.concatenate([[0.0], np.linspace(edge, along[-1], count)])
-        spacing = (along[-1] - edge) / (count - 1)
-        for corner in along[1:-1]:
-            k = 2 + int(np.abs(places[2:-1] - corner).argmin()) if count > 3 else 0
-            if k and abs(places[k] - corner) < 0.45 * spacing:
-                places[k] = corner
-        return places
-
-    def wall(self, r: Array | float, across: float) -> tuple[Array, Array]:
-        """(r, z) [m] at arc length `r` of the inner line: `across` = 0 on it, 1 on the outer."""
-        along = self._along()
-        lines = (1.0 - across) * self.inner + across * self.outer
-        radius, z = (np.interp(r, along, lines[:, k]) for k in (0, 1))
-        return np.asarray(radius), np.asarray(z)
-
-
 def cup_from_lines(
     inner: Line, *, thickness: float | Sequence[float] | None = None, outer: Line | None = None,
-    handle: float | None = None, element: str | None = None, nodes: int = 434,
+    handle: float | None = None, element: str | None = None, nodes: int | None = None,
     sectors: int | None = None, segments: int | None = None,
 ) -> SoftShape:  # fmt: skip
     """A cup of revolution from its half section in metres: (r, z) points from the axis to the lip.
 
     With `thickness` (one value, or one per point) the inner face is a smooth line through the
-    points. With `outer` (as many points) the wall is between two polylines. The region "top" is
-    the part of the top within the radius `handle`.
+    points, and there are 434 nodes if not given. With `outer` the section is what two polylines
+    enclose; it is meshed as by cup_from_section. The region "top" is the part of the top within
+    the radius `handle`.
     """
     low = _line("inner", inner)
     if (thickness is None) == (outer is None):
@@ -105,31 +70,41 @@ def cup_from_lines(
         raise LimpetError(
             f"cup handle = {handle:g} m: expected more than 0 and less than the radius {radius:g} m"
         )
-    wall: Sucker | PolylineWall
     if outer is not None:
-        high = _line("outer", outer)
-        if len(high) != len(low):
-            raise LimpetError(
-                f"cup outer has {len(high)} points: expected {len(low)}, as many as inner"
-            )
-        wall = PolylineWall(low, high, handle)
-    else:
-        depths = np.array(thickness, dtype=float)
-        if depths.ndim == 0:
-            depths = np.full(len(low), depths)
-        if len(depths) != len(low) or not np.all((depths > 0.0) & (depths <= MAX_EXTENT)):
-            raise LimpetError(
-                f"cup thickness = {thickness}: expected a length above 0, or {len(low)} of them, "
-                "one for each point of inner"
-            )
-        wall = Sucker("own", tuple(map(tuple, low / MM)), tuple(depths / MM), handle / MM)
+        if segments is not None:
+            raise LimpetError("cup segments: not valid with outer; give nodes, or sectors")
+        outline = _enclosed(low, _line("outer", outer), handle)
+        return cup_from_section(outline, nodes=nodes, sectors=sectors, element=element)
+    depths = np.array(thickness, dtype=float)
+    if depths.ndim == 0:
+        depths = np.full(len(low), depths)
+    if len(depths) != len(low) or not np.all((depths > 0.0) & (depths <= MAX_EXTENT)):
+        raise LimpetError(
+            f"cup thickness = {thickness}: expected a length above 0, or {len(low)} of them, "
+            "one for each point of inner"
+        )
+    wall = Sucker("own", tuple(map(tuple, low / MM)), tuple(depths / MM), handle / MM)
     kind = mesh_of(element, "hex20", "cup")
-    numbers = mesh_size("cup", kind, nodes, sectors, segments, 4, wall_budget)
+    numbers = mesh_size("cup", kind, nodes or 434, sectors, segments, 4, wall_budget)
     shape = revolve(wall, kind, *numbers)
     x = shape.collision.positions(shape.points)
     check_surface(x, shape.collision.triangles, "cup made from these lines")
     points = shape.points - [0.0, 0.0, x[:, 2].min()]
     return replace(shape, name="cup", points=points, element=element)
+
+
+def _enclosed(inner: Array, outer: Array, handle: float) -> list[Corner]:
+    """The outline of what two lines from the axis to the lip enclose; held within `handle`."""
+    out = [Corner(*p) for p in inner]
+    for end, start in zip(outer[:0:-1], outer[-2::-1]):  # towards the axis
+        held = "held" if max(start[0], end[0]) <= handle else None
+        if not np.allclose(end, [out[-1].r, out[-1].z], rtol=0.0, atol=1e-12):
+            out.append(Corner(end[0], end[1], edge=held))
+        if start[0] < handle < end[0]:
+            share = (handle - start[0]) / (end[0] - start[0])
+            r, z = start + share * (end - start)
+            out.append(Corner(r, z, edge="held"))
+    return [*out, Corner(*outer[0])]
 
 
 def _line(label: str, points: Line) -> Array:
@@ -150,14 +125,16 @@ def _line(label: str, points: Line) -> Array:
 
 def cup_from_mesh(
     path: PathLike, unit: str | None = None, nodes: int = 1000, *, order: int = 2, up: str = "z",
-    top: float | None = None,
+    top: float | None = None, revolve: bool = True,
 ) -> SoftShape:  # fmt: skip
-    """A cup of tetrahedra from the solid in a file (Netgen); `nodes` includes mid-side nodes.
+    """A cup from the solid in a file (Netgen); `nodes` includes mid-side nodes.
 
-    Sharp edges, such as the lip, are kept. `unit` as in load_mesh. `up` is the direction in the
-    file from lip to top. The lowest point is moved to z = 0, the middle of the solid to the axis.
-    Regions: "top", the highest `top` [m] (2 % of the height if not given), and "rim", the lowest
-    2 %.
+    With `revolve`, a body of revolution is recognised and meshed as by cup_from_section, and a note
+    says so; a bore through it is taken for a port. Others are meshed with tetrahedra, and sharp
+    edges, such as the lip, are kept. `unit` as in load_mesh. `up` is the direction in the file from
+    lip to top. The lowest point is moved to z = 0, the middle of the solid to the axis.
+    Regions: "top", the highest `top` [m] (if not given 2 % of the height, or the flat top of a body
+    of revolution), and "rim", the lowest 2 %.
     """
     file = Path(path)
     label = f"mesh file '{file}'"
@@ -171,6 +148,10 @@ def cup_from_mesh(
         raise LimpetError(f"{label}: order = {order!r}: expected 1 (tet4) or 2 (tet10)")
     surface = load_mesh(file, unit, name="cup")
     turn = np.array(UP[up], dtype=float)
+    if revolve:
+        found = _as_section(file, surface, turn, nodes, top, label)
+        if found is not None:
+            return found
     rim = _lowest(surface.points, turn[2])
     if file.suffix.lower() in STEP:
         points, tets = tets_of_step(file, nodes, order, rim, label)
@@ -181,15 +162,58 @@ def cup_from_mesh(
     low, high = points.min(axis=0), points.max(axis=0)
     points = points - [*(0.5 * (low + high))[:2], low[2]]
     shape = solid(points, tets, "cup", order)
-    z, height = shape.points[:, 2], float(high[2] - low[2])
+    rim_nodes = np.flatnonzero(shape.points[:, 2] < ENDS * float(high[2] - low[2]))
+    return replace(shape, regions={"top": _top(shape.points, top, label), "rim": rim_nodes})
+
+
+def _top(points: Array, top: float | None, label: str) -> Array:
+    """The nodes in the highest `top` [m] of a cup on z = 0."""
+    z = points[:, 2]
+    height = float(z.max())
     depth = ENDS * height if top is None else top
     if not 0.0 < depth < height:
         raise LimpetError(f"{label}: top = {depth:g} m: expected more than 0, less than {height:g}")
-    regions = {
-        "top": np.flatnonzero(z > height - depth),
-        "rim": np.flatnonzero(z < ENDS * height),
-    }
-    return replace(shape, regions=regions)
+    return np.flatnonzero(z > height - depth)
+
+
+def _as_section(
+    file: Path, surface: RigidShape, turn: Array, nodes: int, top: float | None, label: str
+) -> SoftShape | None:
+    """The cup by its section if the solid is a body of revolution, else None."""
+    if file.suffix.lower() in STEP:
+        path = section_of_step(file, turn[2])
+    else:
+        path = section_of_surface(surface.points @ turn.T, surface.triangles)
+    if path is None:
+        return None
+    corners = _with_port(path)
+    try:
+        try:
+            shape = cup_from_section(corners, nodes=nodes)
+        except BudgetError:
+            shape = cup_from_section(corners)
+    except LimpetError:  # a section that cannot be meshed; the solid may be
+        return None
+    if top is not None or "top" not in shape.regions:
+        held = _top(shape.points, top, label)
+        held = np.union1d(held, shape.regions.get("port", held)).astype(np.int32)  # a fitting
+        shape = replace(shape, regions={**shape.regions, "top": held})
+    port = ", its bore as a port" if "port" in shape.regions else ""
+    warnings.warn(
+        f"{label}: is a body of revolution; it is meshed by its section{port}, with "
+        f"{len(shape.points)} nodes",
+        Notice,
+        stacklevel=3,
+    )
+    return shape
+
+
+def _with_port(path: Array) -> list[Corner]:
+    """Corners of a recovered section; the wall of a bore is called port."""
+    least, extent = float(path[:, 0].min()), float(np.ptp(path, axis=0).max())
+    bore = (path[:, 0] < least + BORE * extent) & (least > 0.0)
+    both = bore & np.roll(bore, -1)
+    return [Corner(r, z, edge="port" if on else None) for (r, z), on in zip(path, both)]
 
 
 def sagitta(points: Array) -> tuple[float, float]:

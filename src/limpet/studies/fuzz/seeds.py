@@ -15,6 +15,10 @@ SCENES = (
     'scene = "lift"\n[parameters]\nsectors = 6\nsegments = 3\nblock_mass = "250 g"\n',
     'scene = "ground"\n[cup]\nthickness = ["6 mm", "3 mm", "1.3 mm", "0.7 mm"]\ninner = '
     '[["0 mm", "4.5 mm"], ["6 mm", "4 mm"], ["12 mm", "2.4 mm"], ["17.5 mm", "0 mm"]]\n',
+    'scene = "ground"\n[cup]\nstraight = "5 mm"\nsection = [["0 mm", "4 mm"], ["15 mm", "0 mm"], '
+    '{r = "15 mm", z = "1 mm", edge = "lip"}, {r = "5 mm", z = "6 mm", fillet = "1 mm"}, '
+    '["0 mm", "6 mm"]]\n[[cup.parts]]\nname = "hard"\nstiffness = 20\noutline = '
+    '[["0 mm", "5 mm"], ["3 mm", "5 mm"], ["3 mm", "6 mm"], ["0 mm", "6 mm"]]\n',
     'scene = "ground"\n[cup]\nlike = "standard"\nradius = "20 mm"\ndome = 2.0\nnodes = 300\n',
     'scene = "ground"\n[parameters]\nblock_mesh = "block.stl"\nblock_unit = "mm"\n',
     'include = "common.toml"\nscene = "active-a20"\n[parameters]\nsegments = 6\nsectors = 10\n',

@@ -1,0 +1,138 @@
+"""Rubbers in the words of a data sheet: Shore A hardness, density, friction, and their sources.
+
+nbr = lp.rubber("NBR", shore=55)
+cup = world.add_soft(shape, nbr.material(), nbr.mass(shape))
+world.set_friction(cup, sheet, nbr.friction_on("steel", "oily"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from limpet.errors import LimpetError, suggest
+from limpet.fem.material import Material
+from limpet.geometry.shape import SoftShape
+from limpet.geometry.surface import volume
+
+GENT = (
+    "A. N. Gent, On the relation between indentation hardness and Young's modulus, Rubber "
+    "Chemistry and Technology 31 (1958) 896-906"
+)
+SOFTEST, HARDEST = 10.0, 95.0  # Shore A
+SURFACES = ("glass", "steel", "cardboard", "plastic")
+CONDITIONS = ("dry", "wet", "oily")
+
+_TYPICAL = "typical range of compounds {}; not a measurement of one"
+_POISSON = "nearly incompressible; 0.49 is usual in simulations"
+_FRICTION = (
+    "typical range, no measurement: about 0.5 on dry glass, metal and plastic, more on rough and "
+    "porous surfaces, 0.1 to 0.3 on wet ones, 0.05 to 0.2 on oily ones; measure yours"
+)
+
+
+def young_of_shore(shore: float) -> float:
+    """Young's modulus [Pa] of rubber of a Shore A hardness, after Gent 1958.
+
+    E = 0.0981 (56 + 7.62336 S) / (0.137505 (254 - 2.54 S)) MPa, from Hertz's contact of the
+    indenter. Compounds of one hardness differ by some 20 %; above 80 Shore A it is less certain.
+    """
+    if not SOFTEST <= shore <= HARDEST:
+        raise LimpetError(
+            f"shore = {shore:g}: expected {SOFTEST:g} to {HARDEST:g} Shore A; others have scales "
+            "of their own"
+        )
+    return 1e6 * 0.0981 * (56.0 + 7.62336 * shore) / (0.137505 * (254.0 - 2.54 * shore))
+
+
+@dataclass(frozen=True)
+class Rubber:
+    """A rubber by its data sheet. Values are typical ones unless you give yours."""
+
+    name: str
+    shore: float  # Shore A hardness
+    density: float  # [kg/m^3]
+    poisson: float  # Poisson's ratio
+    friction: Mapping[str, tuple[float, float, float]]  # by surface: dry, wet, oily
+    sources: Mapping[str, str]  # by property
+
+    @property
+    def young(self) -> float:
+        """[Pa] Young's modulus, from the hardness."""
+        return young_of_shore(self.shore)
+
+    def material(self, law: str = "corotational") -> Material:
+        """The material of a soft body; `law` as in Material."""
+        return Material(young=self.young, poisson=self.poisson, law=law)
+
+    def friction_on(self, surface: str, condition: str = "dry") -> float:
+        """Coulomb's coefficient on glass, steel, cardboard or plastic; dry, wet or oily."""
+        if surface not in self.friction:
+            raise LimpetError(f"surface = '{surface}'{suggest(surface, self.friction)}")
+        if condition not in CONDITIONS:
+            raise LimpetError(f"condition = '{condition}'{suggest(condition, CONDITIONS)}")
+        mu = self.friction[surface][CONDITIONS.index(condition)]
+        if np.isnan(mu):
+            raise LimpetError(f"friction of {self.name} on {surface}, {condition}: not known")
+        return mu
+
+    def mass(self, shape: SoftShape) -> float:
+        """[kg] of a shape, by the volume within its facets."""
+        x = shape.visual.positions(shape.points)
+        return self.density * abs(volume(x, shape.visual.triangles))
+
+
+def _rubber(
+    name: str, shore: float, density: float, compounds: str, scale: float
+) -> tuple[str, Rubber]:
+    """scale: of the friction, over that of a usual compound; oil hides the difference."""
+    usual = {
+        "glass": (0.5, 0.2, 0.1),
+        "steel": (0.5, 0.2, 0.1),
+        "cardboard": (0.6, np.nan, np.nan),  # it soaks
+        "plastic": (0.45, 0.2, 0.1),
+    }
+    friction = {
+        surface: (scale * dry, scale * wet, oily) for surface, (dry, wet, oily) in usual.items()
+    }
+    sources = {
+        "young": GENT,
+        "shore": _TYPICAL.format(compounds),
+        "density": _TYPICAL.format(compounds),
+        "poisson": _POISSON,
+        "friction": _FRICTION,
+    }
+    return name, Rubber(name, shore, density, 0.49, friction, sources)
+
+
+RUBBERS: dict[str, Rubber] = dict(
+    [
+        _rubber("silicone", 50.0, 1150.0, "of 30 to 60 Shore A and 1100 to 1250 kg/m^3", 1.2),
+        _rubber("NBR", 60.0, 1200.0, "of 40 to 70 Shore A and 1100 to 1300 kg/m^3", 1.0),
+        _rubber("natural rubber", 45.0, 1050.0, "of 35 to 60 Shore A and 930 to 1200 kg/m^3", 1.2),
+        _rubber("polyurethane", 60.0, 1150.0, "of 45 to 75 Shore A and 1050 to 1250 kg/m^3", 1.0),
+        _rubber("neoprene", 60.0, 1350.0, "of 40 to 75 Shore A and 1230 to 1450 kg/m^3", 1.0),
+        _rubber("PVC", 60.0, 1250.0, "of 45 to 75 Shore A and 1160 to 1350 kg/m^3", 0.9),
+    ]
+)
+
+
+def rubber(
+    name: str, *, shore: float | None = None, density: float | None = None,
+    poisson: float | None = None,
+) -> Rubber:  # fmt: skip
+    """A rubber of RUBBERS, with the values of your data sheet where you have them."""
+    known = {key.lower(): value for key, value in RUBBERS.items()}
+    if str(name).lower() not in known:
+        raise LimpetError(f"rubber = '{name}'{suggest(str(name), RUBBERS)}")
+    given = {"shore": shore, "density": density, "poisson": poisson}
+    own = {key: value for key, value in given.items() if value is not None}
+    found = known[str(name).lower()]
+    sources = {**found.sources, **dict.fromkeys(own, "given")}
+    made = replace(found, sources=sources, **own)  # type: ignore[arg-type]
+    young_of_shore(made.shore)
+    if not 0.0 < made.density < 1e5:
+        raise LimpetError(f"rubber density = {made.density:g} kg/m^3: expected 900 to 1500")
+    return made

@@ -1,0 +1,1 @@
+"""Sections in the plane (r, z): outlines, meshes of quadrilaterals, and sweeps of them."""
