@@ -30,7 +30,7 @@ Array = np.ndarray
 MANY_ROWS = 1.5  # for each coordinate that they act on: then W is not written out
 MAX_RETRIES = 16  # solves with more rows when some were missed; 7 are seen between soft walls
 SUNK = 1e-9  # [m] by which the regularisation may let a row give way
-STALLED = 1e-6  # relative change of the multipliers from one retry to the next
+STALLED = 1e-9  # [m] by which a retry changes where the step ends, at least
 IMPACT = 0.01  # of the regularisation, where no force was before: a ball loses 1e-5 of its speed
 IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that moves
 
@@ -76,9 +76,9 @@ class ConstraintSolver:
         """
         h, applied, memory, after = now.h, now.control.applied, last, None
         iterations = retries = 0
-        tried = np.zeros(0)  # multipliers of the last retry
+        tried: Array | None = None  # where the last retry has led
         complete = True
-        most = MAX_RETRIES + sum(s.retries for s in sets)
+        planned = sum(s.retries for s in sets)
         while True:
             layout = RowLayout.stack(sets)
             u = layout.jacobian.times(free) + layout.bias
@@ -110,9 +110,10 @@ class ConstraintSolver:
                 after = self._points_after(bodies, h)
                 self.clock.lap("correct")
                 complete = not self._recheck(sets, *after)
-                if not complete and retries < most and not _same(multipliers, tried):
+                stalled = retries > planned and _same(after[0], tried)
+                if not complete and retries < MAX_RETRIES + planned and not stalled:
                     free, iterations, retries = self._apply(bodies, h * applied), 0, retries + 1
-                    tried = multipliers
+                    tried = after[0]
                     continue
             for s in sets if self.impacts and not refused else ():
                 if s.name in layout.blocks and s.collides:
@@ -295,8 +296,6 @@ def _isotropic(compliance: Array, regularised: Array, start: Array) -> Array:
     return out
 
 
-def _same(one: Array, other: Array) -> bool:
-    """Whether a retry has changed nothing: bodies that no force can part."""
-    if len(one) != len(other):
-        return False
-    return bool(np.abs(one - other).max(initial=0.0) <= STALLED * np.abs(one).max(initial=0.0))
+def _same(x: Array, tried: Array | None) -> bool:
+    """Whether a retry has led nowhere else, (N, 3) [m]: bodies that no force can part."""
+    return tried is not None and bool(np.abs(x - tried).max(initial=0.0) <= STALLED)
