@@ -37,9 +37,9 @@ class CavityReport:
     seal_traction: float = 0.0
     area: float = 0.0  # [m^2] that the pressure acts on, projected: of the bodies that carry a ring
     bodies: tuple[str, ...] = ()  # that enclose it
+    wall_overlap: float = 0.0  # [m] of walls that meet, on average: where no volume is left
     # of a leaky seal, else 0: what the gap round the ring lets in, part of `leaked`
     gap_flow: float = 0.0  # [mol/s]
-    wall_overlap: float = 0.0  # [m] of walls that meet, on average: where no volume is left
     gap_conductance: float = 0.0  # [mol/(s Pa)] gap_flow / (P_atm - P)
 
 
