@@ -96,7 +96,7 @@ class CavitySet(ConstraintSet):
 
     def update(self, now: StepContext) -> None:
         self._now = now
-        near = self._contacts.near(now)
+        near = self._contacts.near(now).between_bodies()
         self._trial, self.remeshed = self.trial(
             self.ledger, now.x, near, now.time, now.h, now.control
         )
@@ -150,7 +150,7 @@ class CavitySet(ConstraintSet):
         if self._increments == 1:
             return False
         now, before = self._now, self._trial.cavities
-        contacts = self._contacts.ahead
+        contacts = self._contacts.ahead.between_bodies()
         trial, remeshed = self.trial(
             self.ledger, now.x, contacts, now.time, now.h, now.control, x_after
         )
@@ -271,10 +271,11 @@ class CavitySet(ConstraintSet):
     def _load(self) -> Array:
         """(N,) [N] normal force on every vertex, of the step's contacts."""
         c, surface = self._contacts.contacts, self._search.surface
+        force = np.where(c.surface_a != c.surface_b, self._contacts.normal_forces(), 0.0)
         return vertex_loads(
             surface.offset[c.surface_a], c.vertices_a, c.weights_a,
             surface.offset[c.surface_b], c.vertices_b, c.weights_b,
-            self._contacts.normal_forces(), len(surface.body),
+            force, len(surface.body),
         )  # fmt: skip
 
     def get_state(self) -> dict[str, object]:

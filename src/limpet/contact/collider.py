@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from limpet.geometry.surface import Surface, triangle_normals
 
 Array = np.ndarray
 
+NO_DEPTH = np.zeros(0)
 FLAT = 1e-10  # 1 - cosine between faces that count as one plane
 
 
@@ -46,6 +47,8 @@ class Collider:
 
     surface: Surface
     shape: Shape
+    # (n,) [m] `wall_depths` of a surface that may touch itself; else empty
+    depth: Array = field(default_factory=lambda: NO_DEPTH)
 
 
 def flat_vertices(surface: Surface, x: Array) -> Array:

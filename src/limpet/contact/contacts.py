@@ -52,6 +52,11 @@ class Contacts:
             return self
         return Contacts.join([self, others.take(~others.among(self))])
 
+    def between_bodies(self) -> Contacts:
+        """Without those of a surface with itself, which close no air off."""
+        two = self.surface_a != self.surface_b
+        return self if two.all() else self.take(two)
+
     def points(self, x: Array, first: Array) -> Array:
         """(k, 3) [m] on their first surfaces, for x (N, 3) of all surfaces joined."""
         carried = x[first[self.surface_a][:, None] + self.vertices_a]

@@ -16,10 +16,12 @@ from numba import njit
 from limpet.contact.collider import Collider, Shape, collider
 from limpet.contact.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts
 from limpet.contact.edges import edge_rows
+from limpet.contact.self_contact import self_rows
 from limpet.contact.vertices import vertex_rows
 from limpet.geometry.bvh import Tree, refit
 
 Array = np.ndarray
+
 
 __all__ = [
     "EDGE_EDGE", "FACE_VERTEX", "VERTEX_FACE", "Collider", "Contacts", "closing_speeds", "collider",
@@ -89,7 +91,7 @@ def detect(
 ) -> Contacts:  # fmt: skip
     """Contacts of the given pairs of bodies within the alarm distance [m], pair after pair.
 
-    The alarm distance is one for all, or one a pair.
+    A body in a pair with itself touches itself. The alarm distance is one for all, or one a pair.
 
     positions: for each collider (n, 3) [m], where its vertices are in the world. The order is
     fixed: within a pair vertices of a, vertices of b, edges. A vertex counts when it faces the
@@ -103,6 +105,11 @@ def detect(
     parts = []
     within = [alarm] * len(pairs) if isinstance(alarm, float) else alarm
     for (a, b), far in zip(pairs, within):
+        if a == b:
+            rows = self_rows(where[a], colliders[a].shape, colliders[a].depth, far)
+            if len(rows[0]):
+                parts.append(Contacts.of_rows(a, a, *rows, first))
+            continue
         one, two = colliders[a].shape, colliders[b].shape
         bulge = one.patches.bulge + two.patches.bulge
         if _apart(one.tree, two.tree, far + bulge):

@@ -129,7 +129,7 @@ def _ridge_normal(
 
 
 @njit(cache=True, inline="always")
-def _meet(x0: Vec, x1: Vec, y0: Vec, y1: Vec, alarm: float) -> tuple[bool, float, float, Vec]:
+def meet(x0: Vec, x1: Vec, y0: Vec, y1: Vec, alarm: float) -> tuple[bool, float, float, Vec]:
     """Whether two edges come near between their ends; at which places, and the way from b to a."""
     along_x, along_y = sub(x1, x0), sub(y1, y0)
     s, t = closest_on_segments(x0, x1, y0, y1)
@@ -139,7 +139,7 @@ def _meet(x0: Vec, x1: Vec, y0: Vec, y1: Vec, alarm: float) -> tuple[bool, float
 
 
 @inner()
-def _crossing_normal(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape) -> Vec:
+def crossing_normal(e: int, x: Array, shape_x: Shape, f: int, y: Array, shape_y: Shape) -> Vec:
     """The unit normal from ridge f of b to ridge e of a where they cross, zero if they do not."""
     one, two = shape_x.edges.edges[e], shape_y.edges.edges[f]
     along_x = sub(point(x, one[1]), point(x, one[0]))
@@ -224,7 +224,7 @@ def _store(
 
 
 @inner()
-def _edge_between(i: int, j: int, shape: Shape) -> int:
+def edge_between(i: int, j: int, shape: Shape) -> int:
     """The edge with these two ends, -1 if there is none."""
     edges, start, owned = shape.edges.edges, shape.edges.owned_start, shape.edges.owned
     adjacent = shape.adjacent
@@ -256,11 +256,11 @@ def _kept_rows(
     index, value = np.empty((len(ends_x), 7), np.int32), np.empty((len(ends_x), 10))
     found, far = 0, alarm + shape_x.patches.bulge + shape_y.patches.bulge
     for c in range(len(ends_x)):
-        e = _edge_between(ends_x[c, 0], ends_x[c, 1], shape_x)
-        f = _edge_between(ends_y[c, 0], ends_y[c, 1], shape_y)
+        e = edge_between(ends_x[c, 0], ends_x[c, 1], shape_x)
+        f = edge_between(ends_y[c, 0], ends_y[c, 1], shape_y)
         (a0, a1), (b0, b1) = shape_x.edges.edges[e], shape_y.edges.edges[f]
-        near, s, t, r = _meet(point(x, a0), point(x, a1), point(y, b0), point(y, b1), far)
-        n = _crossing_normal(e, x, shape_x, f, y, shape_y)
+        near, s, t, r = meet(point(x, a0), point(x, a1), point(y, b0), point(y, b1), far)
+        n = crossing_normal(e, x, shape_x, f, y, shape_y)
         if near and dot(n, n) > 0.0:
             gap = dot(n, r) + _recess(e, s, x, shape_x, f, t, y, shape_y, n)
             _store(index, value, found, e, shape_x, s, f, shape_y, t, n, gap)
@@ -295,10 +295,10 @@ def edge_rows(
                 if not ridge_y[f]:
                     continue
                 y0, y1 = point(y, edges_y[f, 0]), point(y, edges_y[f, 1])
-                meet, s, t, r = _meet(x0, x1, y0, y1, far)
-                if not meet:
+                near_by, s, t, r = meet(x0, x1, y0, y1, far)
+                if not near_by:
                     continue
-                n = _crossing_normal(e, x, shape_x, f, y, shape_y)
+                n = crossing_normal(e, x, shape_x, f, y, shape_y)
                 if dot(n, n) == 0.0 or _follows(e, x, shape_x, f, y, shape_y):
                     continue
                 if _follows(f, y, shape_y, e, x, shape_x):

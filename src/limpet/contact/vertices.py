@@ -45,7 +45,7 @@ LOOKS = (
 
 
 @njit(cache=True)
-def _corners(t: int, u: float, v: float, w: float, triangles: Array) -> tuple[Corners, Vec]:
+def corners_of(t: int, u: float, v: float, w: float, triangles: Array) -> tuple[Corners, Vec]:
     """Used vertices in rising order, then the first of them again, with their weights.
 
     A point on a shared edge or vertex reads the same from whichever triangle it was found.
@@ -61,7 +61,7 @@ def _corners(t: int, u: float, v: float, w: float, triangles: Array) -> tuple[Co
 
 
 @inner()
-def _looks(i: int, outward: Vec, n: Vec, x: Array, adjacent: Adjacency) -> bool:
+def looks(i: int, outward: Vec, n: Vec, x: Array, adjacent: Adjacency) -> bool:
     """Whether vertex i, with its normal `outward`, looks against the normal n of the other body.
 
     The far side of a wall does not, nor does flat ground look at an edge that slides over it.
@@ -79,7 +79,7 @@ def _looks(i: int, outward: Vec, n: Vec, x: Array, adjacent: Adjacency) -> bool:
 
 
 @inner()
-def _held_normal(
+def held_normal(
     t: int, u: float, v: float, w: float, feature: int, towards: Vec, x: Array, adjacent: Adjacency
 ) -> Vec:
     """Mean normal of those faces at an edge or vertex that oppose `towards`; zero if none does.
@@ -142,7 +142,7 @@ def _vertex_on_surface(
         gap = dot(n, r) - h
         if abs(gap) > alarm:
             return nowhere
-        if _looks(i, outward, n, x, adjacent_x):
+        if looks(i, outward, n, x, adjacent_x):
             return t, u, v, w, feature, n, gap
         if gap > blend:
             return nowhere if facing else (t, u, v, w, feature, n, gap)
@@ -155,9 +155,9 @@ def _vertex_on_surface(
     else:
         n = pseudo_normal(t, u, v, w, feature, y, adjacent_y)
         side = 1.0 if dot(r, n) >= 0.0 else -1.0
-        held = _held_normal(t, u, v, w, feature, outward, y, adjacent_y)
+        held = held_normal(t, u, v, w, feature, outward, y, adjacent_y)
         n = unit(add(scale(side, r), scale(blend, held)))
-    if _looks(i, outward, n, x, adjacent_x):
+    if looks(i, outward, n, x, adjacent_x):
         return t, u, v, w, feature, n, dot(n, r)
     # The two do not face. Outside, the vertex is on the far side of a thin wall: no contact.
     # Inside or just on the rim, the vertex came in through another side: the nearest that it faces.
@@ -190,7 +190,7 @@ def _through_side(
     straight = d <= blend + abs(h) or -gap >= LOOKS * d
     if abs(gap) > alarm or gap > blend or not straight:
         return nowhere
-    return (t, u, v, w, feature, n, gap) if _looks(i, outward, n, x, adjacent_x) else nowhere
+    return (t, u, v, w, feature, n, gap) if looks(i, outward, n, x, adjacent_x) else nowhere
 
 
 @inner()
@@ -249,7 +249,7 @@ def vertex_rows(
             n = scale(-1.0, smooth_normal(i, x, shape_x.adjacent, shape_x.patches))
         if found == len(index):
             index, value = doubled(index), doubled(value)
-        at, weights = _corners(t, u, v, w, triangles)
+        at, weights = corners_of(t, u, v, w, triangles)
         if kind == VERTEX_FACE:
             store(index, value, found, kind, (i, i, i), one, at, weights, n, gap)
         else:

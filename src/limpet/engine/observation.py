@@ -64,7 +64,8 @@ def snapshot(model: SimulationModel, now: StepContext) -> Snapshot:
     near, contacts, forces, points = Contacts.none(), Contacts.none(), NO_VECTORS, NO_VECTORS
     if model.contacts is not None:
         contacts, forces = model.contacts.contacts, model.contacts.forces()
-        near, points = model.contacts.near(now), contacts.points(now.x, model.points.first)
+        near = model.contacts.near(now).between_bodies()
+        points = contacts.points(now.x, model.points.first)
     fields = model.fields.pressing() if model.fields else (NO_VECTORS, NO_VECTORS)
     pressing = model.particles.system.pressing() if model.particles else (NO_VECTORS, NO_VECTORS)
     return Snapshot(

@@ -262,6 +262,104 @@ def triangle_pairs(
 
 
 @inner()
+def _normal_boxes(tree: Tree, normals: Array) -> tuple[Array, Array]:
+    """(n, 3) each: lower and upper bounds of the normals of the triangles of each node."""
+    low, high = np.empty((len(tree.second), 3)), np.empty((len(tree.second), 3))
+    for node in range(len(tree.second) - 1, -1, -1):
+        second = tree.second[node]
+        for k in range(3):
+            if second >= 0:
+                low[node, k] = min(low[node + 1, k], low[second, k])
+                high[node, k] = max(high[node + 1, k], high[second, k])
+            else:
+                low[node, k], high[node, k] = np.inf, -np.inf
+                for j in range(tree.start[node], tree.start[node] + tree.size[node]):
+                    value = normals[tree.order[j], k]
+                    low[node, k] = min(low[node, k], value)
+                    high[node, k] = max(high[node, k], value)
+    return low, high
+
+
+@inner()
+def _may_face(low: Array, high: Array, i: int, j: int) -> bool:
+    """Whether a normal in box i may have a negative product with one in box j."""
+    least = 0.0
+    for k in range(3):
+        a, b, c, d = low[i, k], high[i, k], low[j, k], high[j, k]
+        least += min(a * c, a * d, b * c, b * d)
+    return least < 0.0
+
+
+@inner()
+def _beside(s: int, t: int, x: Array, triangles: Array, normals: Array, margin: float) -> bool:
+    """Whether all of triangle s is farther than margin [m] from the plane of t, on one side."""
+    a, n = point(x, triangles[t, 0]), point(normals, t)
+    low, high = np.inf, -np.inf
+    for k in range(3):
+        height = dot(sub(point(x, triangles[s, k]), a), n)
+        low, high = min(low, height), max(high, height)
+    return low > margin or high < -margin
+
+
+@njit(cache=True)
+def facing_pairs(tree: Tree, x: Array, triangles: Array, normals: Array, margin: float) -> Array:
+    """Pairs (k, 2) int32 of triangles of one surface whose normals (m, 3) oppose each other, with
+    all that are within margin [m]. The tree must be fitted to x.
+
+    Where a surface bends by less than a right angle no two triangles of it do (Volino and
+    Magnenat-Thalmann 1994), so that most of the tree is left out.
+    """
+    lower, upper, second, start, size, order = tree
+    low_normal, high_normal = _normal_boxes(tree, normals)
+    low_a, high_a = np.empty((LEAF, 3)), np.empty((LEAF, 3))
+    low_b, high_b = np.empty((LEAF, 3)), np.empty((LEAF, 3))
+    pairs, found = np.empty((64, 2), np.int32), 0
+    stack = np.empty((3 * DEPTH, 2), np.int32)
+    stack[0, 0], stack[0, 1] = 0, 0
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        i, j = stack[waiting, 0], stack[waiting, 1]
+        if not _may_face(low_normal, high_normal, i, j):
+            continue
+        if _separated(lower, upper, i, lower, upper, j, margin):
+            continue
+        leaf_i, leaf_j = second[i] < 0, second[j] < 0
+        if leaf_i and leaf_j:
+            _boxes(i, tree, x, triangles, low_a, high_a)
+            _boxes(j, tree, x, triangles, low_b, high_b)
+            for m in range(size[i]):
+                for n in range(m + 1 if i == j else 0, size[j]):
+                    s, t = order[start[i] + m], order[start[j] + n]
+                    if dot(point(normals, s), point(normals, t)) >= 0.0:
+                        continue
+                    if _separated(low_a, high_a, m, low_b, high_b, n, margin):
+                        continue
+                    if _beside(s, t, x, triangles, normals, margin):
+                        continue
+                    if _beside(t, s, x, triangles, normals, margin):
+                        continue
+                    if found == len(pairs):
+                        pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                    pairs[found, 0], pairs[found, 1] = s, t
+                    found += 1
+        elif i == j:  # each half with itself, and with the other
+            stack[waiting, 0], stack[waiting, 1] = second[i], second[i]
+            stack[waiting + 1, 0], stack[waiting + 1, 1] = i + 1, second[i]
+            stack[waiting + 2, 0], stack[waiting + 2, 1] = i + 1, i + 1
+            waiting += 3
+        elif leaf_j or (not leaf_i and size[i] >= size[j]):
+            stack[waiting, 0], stack[waiting, 1] = second[i], j
+            stack[waiting + 1, 0], stack[waiting + 1, 1] = i + 1, j
+            waiting += 2
+        else:
+            stack[waiting, 0], stack[waiting, 1] = i, second[j]
+            stack[waiting + 1, 0], stack[waiting + 1, 1] = i, j + 1
+            waiting += 2
+    return pairs[:found]
+
+
+@inner()
 def _triangles_touch(x: Array, s: Array, t: Array, tolerance: float) -> bool:
     """Whether two triangles without a shared vertex intersect or are within the tolerance."""
     for i in range(3):

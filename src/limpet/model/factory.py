@@ -14,6 +14,7 @@ from limpet.clock import Clock
 from limpet.contact.collider import Collider, collider
 from limpet.contact.contact_set import ContactSet
 from limpet.contact.limits import ContactLimits
+from limpet.contact.self_contact import touching_itself
 from limpet.dynamics.body import Body, CondensedBody
 from limpet.dynamics.constraint_set import ConstraintSet, PointMap
 from limpet.errors import LimpetError
@@ -23,6 +24,7 @@ from limpet.model.air import cavity_set
 from limpet.model.bodies import attached_bodies, given_corners, implicit_bodies, thetas
 from limpet.model.draping import draped_hosts, proxy_of, with_sheets
 from limpet.model.settings import Settings
+from limpet.model.specs import SoftSpec
 from limpet.model.world import World
 from limpet.particles.coupling import CoupledParticles
 from limpet.particles.system import ParticleSystem
@@ -106,6 +108,9 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         )
         for s, m in zip(surfaces, members)
     ]
+    folds = _self_contacts(world, members, {i for p in field_pairs for i in (p.a, p.b)})
+    for i in folds:
+        colliders[i] = touching_itself(colliders[i], members[i].positions())
     order = sorted(range(len(members)), key=lambda i: not soft[i])  # soft bodies come first
     may_touch = partial(_may_touch, world, particles, members)
     pairs = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :] if may_touch(a, b)]
@@ -113,18 +118,19 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     joined = join_surfaces(surfaces, [m.curved_faces for m in members])
     contacts = cavities = None
     sets: list[ConstraintSet] = []
-    if pairs or world.connections:
+    if pairs or folds or world.connections:
         alarm = max(settings.alarm, 1.2 * settings.cavity_distance)
         movable = np.array([m.movable for m in members])
         in_turns = np.arange(len(members)) >= len(own)  # particle bodies
         contacts = ContactSet(
-            colliders, pairs, movable, points.first, alarm, friction, settings.use_all_contacts,
+            colliders, [*pairs, *((i, i) for i in sorted(folds))], movable, points.first, alarm,
+            friction, settings.use_all_contacts,
             restitution if restitution.any() else None,
             np.concatenate([m.held_points() for m in members]),
             in_turns, ContactLimits.of(settings.sealing_distance),
         )  # fmt: skip
         sets.append(contacts)
-    if contacts is not None:
+    if contacts is not None and (pairs or world.connections):
         cavities = cavity_set(
             world, settings, members, points, joined, colliders, contacts, in_turns
         )
@@ -143,6 +149,16 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
         bodies, members, points, joined, sets, contacts, fields, cavities, particles, solver,
         _collision_nodes(world, members, colliders),
     )  # fmt: skip
+
+
+def _self_contacts(world: World, members: Sequence[Body], by_fields: set[int]) -> set[int]:
+    """The members whose surface may touch itself: soft ones without a pressure field."""
+    specs = ((i, world.specs.get(m.name)) for i, m in enumerate(members))
+    return {
+        i
+        for i, s in specs
+        if isinstance(s, SoftSpec) and s.collides and s.self_contact and i not in by_fields
+    }
 
 
 def _actuated(

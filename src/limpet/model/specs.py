@@ -52,6 +52,7 @@ class SoftSpec:
     field: SoftField | None = None  # pressure field, bound to the nodes
     crease: float = CREASE  # [rad] faces of its surface that turn by more meet in a ridge
     integrator: str | None = None  # of INTEGRATORS; None: by damping
+    self_contact: bool = True  # its surface may touch itself
 
     @property
     def midpoint(self) -> bool:

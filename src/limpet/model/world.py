@@ -69,7 +69,7 @@ class World:
         self, shape: SoftShape, material: Material, mass: float, *, name: str | None = None,
         position: Vector = (0.0, 0.0, 0.0), rotation: Array | None = None, fem: Fem | None = None,
         collides: bool = True, field: FieldLayer | None = None, crease: float = CREASE,
-        integrator: str | None = None,
+        integrator: str | None = None, self_contact: bool = True,
     ) -> SoftSpec:  # fmt: skip
         """A soft body; `mass` [kg] is spread evenly over its volume.
 
@@ -82,6 +82,8 @@ class World:
         ridge where they turn by more; 0: all facets are real.
         `integrator`: "midpoint", which keeps energy, by default for a material without damping, or
         "backward-euler", which damps what the time step does not resolve.
+        `self_contact`: whether its surface touches itself where it folds; such contacts carry
+        forces, but close no air off.
         """
         name = self._new_name(name, shape.name)
         check_points(shape.points, f"mesh of '{name}'")
@@ -91,7 +93,7 @@ class World:
         _check_integrator(name, integrator)
         spec = SoftSpec(
             name, placed, material, mass, fem or Fem(), collides, bound, _crease(name, crease),
-            integrator,
+            integrator, self_contact,
         )  # fmt: skip
         if integrator == "midpoint" and (why := spec.backward_only):
             raise LimpetError(f"integrator = 'midpoint' of '{name}': {why}; leave it out")
