@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from limpet.geometry.surface import Surface, triangle_normals
 
 Array = np.ndarray
 
-NO_DEPTH = np.zeros(0)
 FLAT = 1e-10  # 1 - cosine between faces that count as one plane
 
 
@@ -41,14 +40,20 @@ class Shape(NamedTuple):
     patches: Patches  # the smooth surface over the triangles
 
 
+class Walls(NamedTuple):
+    """What a surface that deforms is at rest, by which two sides of one wall are told."""
+
+    rest: Array  # (n, 3) [m]
+    thickness: Array  # (n,) [m] of the wall behind each vertex
+
+
 @dataclass(frozen=True)
 class Collider:
     """One surface made ready for detection. Its tree's boxes follow the last positions seen."""
 
     surface: Surface
     shape: Shape
-    # (n,) [m] `wall_depths` of a surface that may touch itself; else empty
-    depth: Array = field(default_factory=lambda: NO_DEPTH)
+    walls: Walls | None = None  # of a surface that may touch itself
 
 
 def flat_vertices(surface: Surface, x: Array) -> Array:

@@ -58,6 +58,7 @@ class ContactSet(ConstraintSet):
         self.limits = limits
         self._immobile = any(not (movable[a] or movable[b]) for a, b in pairs)
         self._near: Contacts | None = None  # within the alarm distance, at the positions now
+        self._near_within = 0.0  # [s] and in the way of a step of this length
         self._stale = False  # the trees do not stand at these positions
         self._edges = Contacts.none()  # pairs of edges that carried a force
         self.contacts = Contacts.none()  # that the last step was solved for
@@ -68,8 +69,8 @@ class ContactSet(ConstraintSet):
 
     def near(self, now: StepContext) -> Contacts:
         """All contacts within the alarm distance at x."""
-        if self._near is None:
-            self._near = self.find(now.x, now.v, now.h)
+        if self._near is None or now.h > self._near_within:
+            self._near, self._near_within = self.find(now.x, now.v, now.h), now.h
         elif self._stale:
             refit_trees(self.colliders, self._split(now.x), self.pairs)
         self._stale = False
@@ -151,7 +152,7 @@ class ContactSet(ConstraintSet):
         self._multipliers = multipliers
         pressed = (multipliers[::3] > 0.0) & (self.contacts.kind == EDGE_EDGE)
         self._edges = self.contacts.take(pressed) if pressed.any() else NO_CONTACTS
-        self._near = self._ahead
+        self._near, self._near_within = self._ahead, self._now.h
         self._deepest = self._find_deepest()
 
     def _find_deepest(self) -> Contacts:
@@ -208,12 +209,13 @@ class ContactSet(ConstraintSet):
         return [(a, b, depth) for (a, b), depth in found.items()]
 
     def get_state(self) -> dict[str, object]:
-        return {"near": self._near, "edges": self._edges}
+        return {"near": self._near, "near_within": self._near_within, "edges": self._edges}
 
     def set_state(self, state: Mapping[str, object]) -> None:
-        near, edges = state["near"], state["edges"]
+        near, edges, within = state["near"], state["edges"], state["near_within"]
         assert isinstance(edges, Contacts) and (near is None or isinstance(near, Contacts))
-        self._near, self._edges, self._stale = near, edges, True
+        assert isinstance(within, float)
+        self._near, self._near_within, self._edges, self._stale = near, within, edges, True
         self._deepest = self._find_deepest()
         self.contacts, self._multipliers = Contacts.none(), np.zeros(0)
         self._frames = np.zeros((0, 3, 3))

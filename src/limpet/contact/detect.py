@@ -106,7 +106,9 @@ def detect(
     within = [alarm] * len(pairs) if isinstance(alarm, float) else alarm
     for (a, b), far in zip(pairs, within):
         if a == b:
-            rows = self_rows(where[a], colliders[a].shape, colliders[a].depth, far)
+            walls = colliders[a].walls
+            assert walls is not None
+            rows = self_rows(where[a], colliders[a].shape, walls, far)
             if len(rows[0]):
                 parts.append(Contacts.of_rows(a, a, *rows, first))
             continue

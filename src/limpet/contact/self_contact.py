@@ -3,8 +3,9 @@
 A vertex meets the nearest triangle that it faces through air. Left out are the triangles that it
 is a corner of, and pairs of edges with a common end; all other neighbours along the surface count,
 as the two sides of a groove touch from its root on. The far side of the vertex's own wall faces it
-as well, but through the material: what lies behind a vertex counts only down to half of the wall's
-thickness at rest, so that an overlap is seen and a thin wall is not taken for one.
+as well, but through the material. So it is left out: all that the vertex is behind at rest, within
+twice the thickness that the wall has there. Of the rest, an overlap counts up to half of that
+thickness: beyond, it could not be told from the far side of another wall.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from limpet.compiled import inner
-from limpet.contact.collider import Collider, Shape
+from limpet.contact.collider import Collider, Shape, Walls
 from limpet.contact.contacts import EDGE_EDGE, VERTEX_FACE, doubled, store
 from limpet.contact.edges import crossing_normal, edge_between, is_ridge, meet
 from limpet.contact.vertices import BLEND, corners_of, held_normal, looks
@@ -39,7 +40,8 @@ from limpet.geometry.distance import (
 
 Array = np.ndarray
 
-WALL = 0.5  # of its thickness at rest that a wall may be compressed to
+SAME_WALL = 2.0  # thicknesses at rest within which what lies behind is the same wall
+OVERLAP = 0.5  # of the thickness at rest: how deep an overlap may be
 
 
 class _Nearest(NamedTuple):
@@ -54,7 +56,8 @@ class _Nearest(NamedTuple):
 
 def touching_itself(collider: Collider, x: Array) -> Collider:
     """With what detection needs to know of its walls; x (n, 3) [m]: at rest."""
-    return replace(collider, depth=wall_depths(np.ascontiguousarray(x), collider.shape))
+    rest = np.ascontiguousarray(x, dtype=np.float64)
+    return replace(collider, walls=Walls(rest, wall_thickness(rest, collider.shape)))
 
 
 @njit(cache=True)
@@ -68,9 +71,8 @@ def face_normals(x: Array, triangles: Array) -> Array:
 
 
 @njit(cache=True)
-def wall_depths(x: Array, shape: Shape) -> Array:
-    """(n,) [m] how far behind each vertex an overlap may lie: half of the wall's thickness there,
-    which is the distance to the nearest triangle that it faces through the material.
+def wall_thickness(x: Array, shape: Shape) -> Array:
+    """(n,) [m] from each vertex to the nearest triangle that it faces through the material.
 
     x (n, 3) [m]: at rest.
     """
@@ -93,13 +95,26 @@ def wall_depths(x: Array, shape: Shape) -> Array:
             r = offset(p, a, b, c, u, v, w)
             least = min(least, np.sqrt(dot(r, r)))
         if least < np.inf:
-            out[i] = WALL * least
+            out[i] = least
     return out
 
 
 @inner()
-def _visit(i: int, t: int, x: Array, adjacent: Adjacency, behind: float, best: _Nearest) -> None:
-    """Let vertex i look at triangle t; behind [m]: how far behind it the vertex may be."""
+def _through_wall(i: int, t: int, adjacent: Adjacency, walls: Walls) -> bool:
+    """Whether vertex i and triangle t are two sides of one wall."""
+    x, triangles = walls.rest, adjacent.triangles
+    p, a = point(x, i), point(x, triangles[t, 0])
+    b, c = point(x, triangles[t, 1]), point(x, triangles[t, 2])
+    u, v, w, feature = closest_on_triangle(p, a, b, c)
+    r, far = offset(p, a, b, c, u, v, w), SAME_WALL * walls.thickness[i]
+    if dot(r, r) > far * far:
+        return False
+    return dot(r, pseudo_normal(t, u, v, w, feature, x, adjacent)) < 0.0
+
+
+@inner()
+def _visit(i: int, t: int, x: Array, adjacent: Adjacency, walls: Walls, best: _Nearest) -> None:
+    """Let vertex i look at triangle t."""
     triangles = adjacent.triangles
     p, a = point(x, i), point(x, triangles[t, 0])
     b, c = point(x, triangles[t, 1]), point(x, triangles[t, 2])
@@ -110,7 +125,9 @@ def _visit(i: int, t: int, x: Array, adjacent: Adjacency, behind: float, best: _
     if d > best.distance[i] or (d == best.distance[i] and t > best.triangle[i] >= 0):
         return
     inside = dot(r, pseudo_normal(t, u, v, w, feature, x, adjacent)) < 0.0
-    if inside and d > behind:
+    if inside and d > OVERLAP * walls.thickness[i]:
+        return
+    if _through_wall(i, t, adjacent, walls):
         return
     best.triangle[i], best.distance[i], best.feature[i], best.inside[i] = t, d, feature, inside
     best.weights[i, 0], best.weights[i, 1], best.weights[i, 2] = u, v, w
@@ -118,7 +135,7 @@ def _visit(i: int, t: int, x: Array, adjacent: Adjacency, behind: float, best: _
 
 @inner()
 def _nearest_faced(
-    x: Array, shape: Shape, normals: Array, pairs: Array, depth: Array, alarm: float
+    x: Array, shape: Shape, normals: Array, pairs: Array, walls: Walls, alarm: float
 ) -> _Nearest:
     """Of all vertices of the given pairs of triangles (k, 2)."""
     n, adjacent, triangles, flat = len(x), shape.adjacent, shape.adjacent.triangles, shape.flat
@@ -146,16 +163,16 @@ def _nearest_faced(
                     o = vertex_normal(i, x, adjacent)
                     outward[i, 0], outward[i, 1], outward[i, 2] = o
                 if dot(normal, point(outward, i)) <= -FACING:
-                    _visit(i, t, x, adjacent, depth[i], best)
+                    _visit(i, t, x, adjacent, walls, best)
     return best
 
 
 @inner()
 def _vertex_rows(
-    x: Array, shape: Shape, normals: Array, pairs: Array, depth: Array, alarm: float
+    x: Array, shape: Shape, normals: Array, pairs: Array, walls: Walls, alarm: float
 ) -> tuple[Array, Array]:
     """Contacts of the vertices at x with their own surface; rows as in Contacts.of_rows."""
-    best, triangles = _nearest_faced(x, shape, normals, pairs, depth, alarm), shape.adjacent[0]
+    best, triangles = _nearest_faced(x, shape, normals, pairs, walls, alarm), shape.adjacent[0]
     index, value = np.empty((32, 7), np.int32), np.empty((32, 10))
     blend, count = BLEND * alarm, 0
     for i in range(len(x)):
@@ -202,8 +219,29 @@ def _beside(
 
 
 @inner()
+def _thickness(one: Array, two: Array, walls: Walls) -> float:
+    """[m] of the wall at two edges, given by their ends (2,), where it is thinnest."""
+    th = walls.thickness
+    return min(th[one[0]], th[one[1]], th[two[0]], th[two[1]])
+
+
+@inner()
+def _edges_through_wall(e: int, f: int, thin: float, shape: Shape, walls: Walls) -> bool:
+    """Whether two edges are on two sides of one wall, `thin` [m] thick."""
+    x, edges = walls.rest, shape.edges
+    (a0, a1), (b0, b1) = edges.edges[e], edges.edges[f]
+    _, _, _, r = meet(point(x, a0), point(x, a1), point(x, b0), point(x, b1), np.inf)
+    if dot(r, r) > (SAME_WALL * thin) ** 2:
+        return False
+    triangles = shape.adjacent.triangles
+    n0 = face_normal(edges.triangles[f, 0], x, triangles)
+    n1 = face_normal(edges.triangles[f, 1], x, triangles)
+    return dot(r, add(n0, n1)) < 0.0
+
+
+@inner()
 def _edge_rows(
-    x: Array, shape: Shape, normals: Array, pairs: Array, depth: Array, alarm: float
+    x: Array, shape: Shape, normals: Array, pairs: Array, walls: Walls, alarm: float
 ) -> tuple[Array, Array]:
     """Contacts where two ridges of the surface at x cross; rows as in Contacts.of_rows."""
     index, value = np.empty((8, 7), np.int32), np.empty((8, 10))
@@ -233,9 +271,9 @@ def _edge_rows(
                 if dot(n, n) == 0.0 or _known(index, count, (a0, a1, b0, b1)):
                     continue
                 _, u, v, r = meet(point(x, a0), point(x, a1), point(x, b0), point(x, b1), alarm)
-                gap = dot(n, r)
-                if gap < -min(depth[a0], depth[a1], depth[b0], depth[b1]):
-                    continue  # two sides of one wall
+                gap, thin = dot(n, r), _thickness(edges.edges[e], edges.edges[f], walls)
+                if gap < -OVERLAP * thin or _edges_through_wall(e, f, thin, shape, walls):
+                    continue
                 if count == len(index):
                     index, value = doubled(index), doubled(value)
                 wa, wb = (1.0 - u, u, 0.0), (1.0 - v, v, 0.0)
@@ -245,15 +283,15 @@ def _edge_rows(
 
 
 @njit(cache=True)
-def self_rows(x: Array, shape: Shape, depth: Array, alarm: float) -> tuple[Array, Array]:
+def self_rows(x: Array, shape: Shape, walls: Walls, alarm: float) -> tuple[Array, Array]:
     """All contacts within `alarm` [m] of a surface at x (n, 3), to which its tree is fitted, with
     itself.
 
-    depth (n,) [m]: `wall_depths` of the surface at rest. Rows as in Contacts.of_rows.
+    Rows as in Contacts.of_rows.
     """
     triangles = shape.adjacent.triangles
     normals = face_normals(x, triangles)
     pairs = facing_pairs(shape.tree, x, triangles, normals, alarm)
-    i0, v0 = _vertex_rows(x, shape, normals, pairs, depth, alarm)
-    i1, v1 = _edge_rows(x, shape, normals, pairs, depth, alarm)
+    i0, v0 = _vertex_rows(x, shape, normals, pairs, walls, alarm)
+    i1, v1 = _edge_rows(x, shape, normals, pairs, walls, alarm)
     return np.concatenate((i0, i1)), np.concatenate((v0, v1))
