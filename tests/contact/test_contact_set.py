@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,17 @@ def test_edges_of_a_flattened_surface_stay_in_contact_until_they_part() -> None:
     for shift, gap in (((0.005, 0.0), 2e-4), ((0.035, 0.0), 2e-5)):  # too far; past the end
         where, last = at(shift, gap)
         assert len(contacts.still_crossing(last, np.concatenate(where))) == 0
+
+
+def test_a_longer_step_looks_further_than_the_shorter_one_before() -> None:
+    """After a step in parts the next whole one must not miss what it falls through."""
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.02, 0.02, 0.02), 0.1, name="box", position=(0, 0, 0.05))
+    world.add_rigid(lp.shapes.box(0.1, 0.1, 0.005), 1.0, name="plate", fixed=True)
+    simulation = lp.Simulation(world, h=0.01)
+    contacts = simulation.model.contacts
+    assert contacts is not None
+    now = simulation._context()
+    now.v[: len(now.v) // 2, 2] = -4.0  # [m/s]: 40 mm in a step, more than box and plate measure
+    assert len(contacts.near(replace(now, h=1e-3))) == 0
+    assert len(contacts.near(now)) > 0
