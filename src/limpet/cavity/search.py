@@ -19,7 +19,7 @@ from limpet.cavity.find.union_search import NOT_MAPPED, detect
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.transfer import transfer_air
-from limpet.cavity.mesh import CavityMesh, JoinedSurface, needs_remesh, slip
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, areas, needs_remesh, slip, volume
 from limpet.cavity.seal.boundary import (
     SealBoundary,
     SealBoundaryModel,
@@ -172,7 +172,8 @@ class CavitySearch:
         if len(c.gradient) == 0 or slip(c.mesh, x) < SLIP * np.sqrt(self.area(c)):
             return c
         land = partial(nearest, self.surface, partial(self._closest, x))
-        return replace(c, mesh=self._with_bulge(landed_again(c.mesh, self.surface, x, land), x))
+        landed = self._with_bulge(landed_again(c.mesh, self.surface, x, land), x)
+        return replace(c, mesh=replace(landed, recess=c.mesh.recess))
 
     def _closest(self, x: Array, body: int, points: Array) -> tuple[Array, Array]:
         own = x[self.surface.offset[body] : self.surface.offset[body + 1]]
@@ -229,11 +230,28 @@ class CavitySearch:
         due[stale] = True
         return due[group] & ~alone, alone
 
+    def _as_new(self, mesh: CavityMesh, x: Array) -> CavityMesh:
+        return self._with_recess(self._with_bulge(mesh, x), x)
+
     def _with_bulge(self, mesh: CavityMesh, x: Array) -> CavityMesh:
         """A new mesh, with what smooth rigid walls take of its volume."""
         if self.shapes is None:
             return mesh
         return replace(mesh, bulge=bulge_volume(mesh, self.surface, x, self.shapes))
+
+    def _with_recess(self, mesh: CavityMesh, x: Array) -> CavityMesh:
+        """A new mesh whose volume is not negative where contact takes its walls to be apart.
+
+        Contact lets the facets of a soft wall recede by their relief, as chords of what is curved.
+        Their mesh does not, so where walls lie on each other it has a volume below zero; the gas
+        law would ask for a pressure that parts walls which only touch.
+        """
+        if self.shapes is None:
+            return mesh
+        relief = max(self.shapes[b].patches.relief for b in np.unique(mesh.body).tolist())
+        if relief == 0.0 or (v := volume(mesh, x)) >= 0.0:
+            return mesh
+        return replace(mesh, recess=min(-v, 0.5 * relief * areas(mesh, x)[0]))
 
     def _remesh(
         self, ledger: AirLedger, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
@@ -255,7 +273,7 @@ class CavitySearch:
                 found = detect(*given, POCKET)
             pairs = zip(found.cavities, found.kept)
             found = replace(
-                found, cavities=tuple(m if kept else self._with_bulge(m, x) for m, kept in pairs)
+                found, cavities=tuple(m if kept else self._as_new(m, x) for m, kept in pairs)
             )
             others = [c for c in ledger.cavities if group[c.mesh.body[0]] != name]
             ledger = transfer_air(
