@@ -165,7 +165,7 @@ def slip(mesh: CavityMesh, x: Array) -> float:
     """How far [m] at most an edge has moved from the wall that it lay under."""
     if len(mesh.under) == 0:
         return 0.0
-    return float(np.abs(offsets_of(mesh, x) - mesh.offset).max())
+    return float(np.linalg.norm(offsets_of(mesh, x) - mesh.offset, axis=1).max())
 
 
 def offsets_of(mesh: CavityMesh, x: Array) -> Array:

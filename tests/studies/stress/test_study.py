@@ -4,10 +4,12 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from limpet.studies.stress import study
 from limpet.studies.stress import trace as trace_module
+from limpet.studies.stress.compare import explained
 from limpet.studies.stress.examine import Outcome, digest, examine
 from limpet.studies.stress.invariants import Finding, check
 from limpet.studies.stress.report import by_name, report, to_shrink
@@ -104,6 +106,16 @@ def test_an_exception_after_the_time_limit_is_a_crash(monkeypatch: pytest.Monkey
     trace = run(world_of(8, SMALL).recipe, limit=1e-9)
     assert not trace.slow
     assert [f.name for f in check(trace)] == ["crash"]
+
+
+def test_rounding_explains_differences_that_grow_as_those_of_a_nudge() -> None:
+    growing = 1e-14 * 1.25 ** np.arange(80)
+    still, sudden = np.full(80, 1e-14), np.where(np.arange(80) < 50, 1e-13, 3e-6)
+    assert explained(20.0 * growing, growing)[0]
+    assert explained(sudden, np.where(np.arange(80) < 50, 1e-14, 2e-6))[0]
+    assert not explained(20.0 * growing, still)[0]
+    assert not explained(sudden, still)[0]
+    assert not explained(sudden, growing)[0]  # what grows is not what jumps
 
 
 def test_faults_are_found() -> None:
