@@ -14,6 +14,7 @@ LIMIT = 600.0  # [s] a busy machine compiles in this, too
     [
         (1120, 14),  # a dome on a capsule: negative volume, residual inf
         (1124, 8),  # the weight on a cup is a wall of its cavity: gas law
+        (1027, 21),  # a stiff cup at rest without any load: balance
         (1051, 34),  # voids of the union with an open slit between two vertices
         (1185, 39),
         (1531, 40),  # and a seal at edges that no sample was near
