@@ -300,3 +300,17 @@ def test_what_is_drawn_is_closed(standard):
         assert np.array_equal(net, net.T)
         drawn = volume_of(positions(mesh, x), triangles)
         assert drawn == pytest.approx(volume(mesh, x), rel=0.04)  # facets are chords
+
+
+def test_how_far_a_lip_slid_does_not_depend_on_the_axes():
+    """The same slide in any direction is as far."""
+    mesh = CavityMesh(
+        *(np.zeros((0, 3), np.int32), np.zeros(0), np.zeros(0, bool)), np.array([0, 1], np.int32),
+        np.array([[0, 0, 0], [1, 1, 1]], np.int32), np.tile([1.0, 0.0, 0.0], (2, 1)),
+        np.array([0, 1], np.int32), np.array([[0, 0, 0], [1, 1, 1]], np.int32),
+        np.zeros((0, 2), np.int32), *(np.zeros(0, np.int32) for _ in range(3)),
+        under=np.array([[0, 1]], np.int32), offset=np.zeros((1, 3)),
+    )  # fmt: skip
+    for way in np.random.default_rng(2).normal(size=(5, 3)):
+        x = np.vstack([np.zeros(3), 1e-4 * way / np.linalg.norm(way)])
+        assert slip(mesh, x) == pytest.approx(1e-4, rel=1e-12)

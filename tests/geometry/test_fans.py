@@ -37,20 +37,35 @@ def test_single_triangles_and_pieces_apart_stay_what_they_are() -> None:
     assert len(same[0]) == 6 and np.array_equal(same[1], triangles)
 
 
-def test_what_cannot_be_seen_from_its_centroid_stays_as_it_was_cut() -> None:
-    """A sickle: its centroid lies outside."""
+@pytest.mark.parametrize("other_diagonals", [False, True])
+def test_a_sickle_is_the_same_fan_however_it_is_cut(other_diagonals: bool) -> None:
+    """Its centroid lies outside: triangles that are turned over take away what others add."""
     turn = np.linspace(0.0, 1.5 * np.pi, 8)
     ring = np.column_stack([np.cos(turn), np.sin(turn), 0.0 * turn])
     x, n = np.vstack([ring, 0.8 * ring]), len(turn)
-    one = [[i, i + 1, n + i] for i in range(n - 1)]
-    two = [[i + 1, n + i + 1, n + i] for i in range(n - 1)]
+    if other_diagonals:
+        one = [[i, i + 1, n + i + 1] for i in range(n - 1)]
+        two = [[i, n + i + 1, n + i] for i in range(n - 1)]
+    else:
+        one = [[i, i + 1, n + i] for i in range(n - 1)]
+        two = [[i + 1, n + i + 1, n + i] for i in range(n - 1)]
     triangles = np.array(one + two)
-    same = fanned(x, triangles, np.zeros(len(triangles)))
-    assert len(same[0]) == len(x) and np.array_equal(same[1], triangles)
+    points, fan, _ = fanned(x, triangles, np.zeros(len(triangles)))
+    assert len(points) == len(x) + 1
+    rim = [(i, i + 1) for i in range(n - 1)] + [(n + i + 1, n + i) for i in range(n - 1)]
+    assert {tuple(t) for t in fan.tolist()} == {
+        (*e, len(x)) for e in [*rim, (n - 1, 2 * n - 1), (n, 0)]
+    }
+    np.testing.assert_allclose(area(points, fan), area(x, triangles), rtol=1e-12)
+    middle = x[triangles].mean(axis=1)
+    size = np.linalg.norm(
+        np.cross(*(x[triangles[:, k]] - x[triangles[:, 0]] for k in (1, 2))), axis=1
+    )
+    np.testing.assert_allclose(points[-1], size @ middle / size.sum(), atol=1e-12)
 
 
 def cut(turn: Array) -> UnionMesh:
-    """A box in a corner of another one: all pieces can be seen from their centroids."""
+    """A box in a corner of another one: faces that it takes a corner of, and its own."""
     tilt = rotation_matrix(np.array([1.0, 2.0, 0.5]), 0.3)
     box, corner = lp.shapes.box(0.1, 0.1, 0.1), np.array([0.05, 0.05, 0.1])
     small = 0.3 * box.points @ tilt.T + corner

@@ -16,6 +16,7 @@ from limpet.contact.rows import contact_frames, contact_rows
 from limpet.linalg.rows import Rows
 from limpet.rigid.rigid_body import RigidBody
 from limpet.shapes.boxes import box
+from limpet.solver.constraint_solver import STALLED, _same
 from limpet.solver.gauss_seidel import GaussSeidelSettings, residual, solve_by_sweeps
 from limpet.solver.newton import NewtonSettings, solve_by_newton
 
@@ -314,3 +315,16 @@ def test_the_problem_is_not_changed(solve):
     solve(p, none(p))
     for name in ("w", "free", "data", "regularisation"):
         np.testing.assert_array_equal(getattr(p, name), getattr(kept, name))
+
+
+def test_how_far_contacts_give_way_does_not_depend_on_their_tangents():
+    """Neither does whether a retry has led nowhere else."""
+    p = contact_problem(np.eye(6), np.zeros(6), 0.5)
+    p = replace(p, proximal=np.repeat([1e-3, 2e-3], 3))
+    force = np.array([1.0, 3.0, 0.0, 0.5, 0.0, 0.5])
+    turned = np.array([1.0, 3.0 * np.cos(0.7), 3.0 * np.sin(0.7), 0.5, 0.5 * 0.6, 0.5 * 0.8])
+    assert p.sunk(force) == pytest.approx(p.sunk(turned), rel=1e-12)
+    assert p.sunk(force) == pytest.approx(p.h * 3e-3, rel=1e-12)
+    way = 1.2 * STALLED * np.array([[1.0, 0.0, 0.0], [0.6, 0.0, 0.8]])
+    assert [_same(way[[k]], np.zeros((1, 3))) for k in (0, 1)] == [False, False]
+    assert _same(0.5 * way, np.zeros((2, 3)))

@@ -99,6 +99,9 @@ class CavityMesh:
     under: Array = field(default_factory=lambda: np.zeros((0, 2), np.int32))
     offset: Array = field(default_factory=lambda: np.zeros((0, 3)))
     bulge: float = 0.0  # [m^3] by which smooth rigid walls stand out of their facets, into the air
+    recess: float = (
+        0.0  # [m^3] by which the facets of a soft wall lay in the other when it was made
+    )
 
     @property
     def carriers(self) -> tuple[int, ...]:
@@ -115,7 +118,7 @@ def volume(mesh: CavityMesh, x: Array) -> float:
     """Volume of the trapped air [m^3]."""
     y = positions_of(mesh.vertices, mesh.weights, x)
     whole = _volume(mesh.triangles, mesh.curved, mesh.quads, mesh.share, y, np.zeros_like(y))
-    return whole - mesh.bulge
+    return whole - mesh.bulge + mesh.recess
 
 
 def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
@@ -127,7 +130,7 @@ def volume_and_gradient(mesh: CavityMesh, x: Array) -> tuple[float, Array]:
         mesh.triangles, mesh.curved, mesh.quads, mesh.share, mesh.vertices, mesh.weights, mesh.slot,
         len(mesh.support), x,
     )  # fmt: skip
-    return whole - mesh.bulge, gradient
+    return whole - mesh.bulge + mesh.recess, gradient
 
 
 def areas(mesh: CavityMesh, x: Array) -> tuple[float, float]:
@@ -162,7 +165,7 @@ def slip(mesh: CavityMesh, x: Array) -> float:
     """How far [m] at most an edge has moved from the wall that it lay under."""
     if len(mesh.under) == 0:
         return 0.0
-    return float(np.abs(offsets_of(mesh, x) - mesh.offset).max())
+    return float(np.linalg.norm(offsets_of(mesh, x) - mesh.offset, axis=1).max())
 
 
 def offsets_of(mesh: CavityMesh, x: Array) -> Array:

@@ -18,8 +18,8 @@ from limpet.cavity.find.trigger import changed_groups, contact_pattern, differ, 
 from limpet.cavity.find.union_search import NOT_MAPPED, detect
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.ledger import AirLedger, Cavity
-from limpet.cavity.gas.transfer import transfer_air
-from limpet.cavity.mesh import CavityMesh, JoinedSurface, needs_remesh, slip
+from limpet.cavity.gas.transfer import DOUBT, transfer_air
+from limpet.cavity.mesh import CavityMesh, JoinedSurface, areas, needs_remesh, slip, volume
 from limpet.cavity.seal.boundary import (
     SealBoundary,
     SealBoundaryModel,
@@ -32,15 +32,15 @@ from limpet.cavity.seal.leak_paths import bottlenecks, vertex_areas, widest_cros
 from limpet.cavity.seal.proximity import NOBODY, TOUCHING, VertexProximity, vertex_proximity
 from limpet.contact.collider import Shape
 from limpet.contact.contacts import Contacts
-from limpet.contact.gap_samples import edge_points, gaps_at
+from limpet.contact.gap_samples import least_gaps
 from limpet.geometry.bvh import Tree, closest_points
 
 Array = np.ndarray
 
 POCKET = 0.01  # share of a cavity's volume from which a part that is cut off has its own pressure
 SLIP = 5e-4  # of the root of its area that a lip may slide: 0.2 % of the area of a round cup
-SAMPLES = 3  # of the gap between the two ends of an edge
-FAR = 10.0  # sealing distances: that far these samples look
+FAR = 10.0  # sealing distances: that far gaps between the two ends of an edge are looked for
+FINE = 0.02  # sealing distances to which they are found
 BARE = 0.2  # of the remeshing threshold, where no ring but the union alone bounds a cavity
 
 
@@ -83,7 +83,7 @@ class CavitySearch:
         due, alone = self._due(ledger, x, near, pattern, group)
         remesh = bool(due.any())
         if remesh:
-            ledger = self._remesh(ledger, x, contacts, group, np.unique(group[due]).tolist())
+            ledger = self._remesh(ledger, x, contacts, near, group, np.unique(group[due]).tolist())
             ledger = replace(
                 ledger, cavities=tuple(self._counted(c, near) for c in ledger.cavities)
             )
@@ -131,28 +131,37 @@ class CavitySearch:
     ) -> tuple[float, int]:
         if self.shapes is None or len(mesh.interior) == 0:
             return -np.inf, NOBODY
-        bodies = self.surface.body[mesh.interior]
-        body = max(np.unique(bodies).tolist(), key=lambda b: self.master[b])
+        bodies, count = np.unique(self.surface.body[mesh.interior], return_counts=True)
+        body = int(bodies[np.lexsort((self.master[bodies], count))[-1]])  # the finest wall
         others = [b for b in np.unique(mesh.body).tolist() if b != body]
         offset, shape = self.surface.offset, self.shapes[body]
+        own = slice(offset[body], offset[body + 1])
         inside = np.zeros(offset[body + 1] - offset[body], dtype=bool)
-        inside[mesh.interior[bodies == body] - offset[body]] = True
+        inside[mesh.interior[self.surface.body[mesh.interior] == body] - offset[body]] = True
         ends = shape.edges.edges
         edges = np.flatnonzero(inside[ends[:, 0]] != inside[ends[:, 1]])
-        points = edge_points(x[offset[body] : offset[body + 1]], shape, edges, SAMPLES)
         gaps = [
-            gaps_at(
-                points.reshape(-1, 3), x[offset[b] : offset[b + 1]], self.shapes[b],
-                FAR * self.sealing_distance,
+            least_gaps(
+                x[own], shape, edges, x[offset[b] : offset[b + 1]], self.shapes[b],
+                FAR * self.sealing_distance, FINE * self.sealing_distance,
             )
             for b in others
         ]  # fmt: skip
-        least = np.min(gaps, axis=0).reshape(len(edges), SAMPLES).min(axis=1)
+        least = np.min(gaps, axis=0)
         width, v = widest_crossing(
             self.surface.vertex_start, self.surface.neighbours, near.gap, self.sealing_distance,
             inside, offset[body], ends[edges], least,
         )  # fmt: skip
         return float(width), int(v)
+
+    def _open(self, mesh: CavityMesh, near: VertexProximity, x: Array) -> bool:
+        """Whether a void of the union, which no ring bounds, has a leak beyond doubt.
+
+        The union closes gaps by way of the vertices; how far edges stand off it does not ask.
+        """
+        if len(mesh.rings) or not self.staggered.isdisjoint(mesh.body.tolist()):
+            return False
+        return self._bare_bottleneck(near, mesh, x)[0] > DOUBT * self.sealing_distance
 
     def area(self, c: Cavity) -> float:
         """|sum of dV/dx| [m^2] over the bodies that carry the ring."""
@@ -172,7 +181,8 @@ class CavitySearch:
         if len(c.gradient) == 0 or slip(c.mesh, x) < SLIP * np.sqrt(self.area(c)):
             return c
         land = partial(nearest, self.surface, partial(self._closest, x))
-        return replace(c, mesh=self._with_bulge(landed_again(c.mesh, self.surface, x, land), x))
+        landed = self._with_bulge(landed_again(c.mesh, self.surface, x, land), x)
+        return replace(c, mesh=replace(landed, recess=c.mesh.recess))
 
     def _closest(self, x: Array, body: int, points: Array) -> tuple[Array, Array]:
         own = x[self.surface.offset[body] : self.surface.offset[body + 1]]
@@ -229,15 +239,33 @@ class CavitySearch:
         due[stale] = True
         return due[group] & ~alone, alone
 
+    def _as_new(self, mesh: CavityMesh, x: Array) -> CavityMesh:
+        return self._with_recess(self._with_bulge(mesh, x), x)
+
     def _with_bulge(self, mesh: CavityMesh, x: Array) -> CavityMesh:
         """A new mesh, with what smooth rigid walls take of its volume."""
         if self.shapes is None:
             return mesh
         return replace(mesh, bulge=bulge_volume(mesh, self.surface, x, self.shapes))
 
+    def _with_recess(self, mesh: CavityMesh, x: Array) -> CavityMesh:
+        """A new mesh whose volume is not negative where contact takes its walls to be apart.
+
+        Contact lets the facets of a soft wall recede by their relief, as chords of what is curved.
+        Their mesh does not, so where walls lie on each other it has a volume below zero; the gas
+        law would ask for a pressure that parts walls which only touch.
+        """
+        if self.shapes is None:
+            return mesh
+        relief = max(self.shapes[b].patches.relief for b in np.unique(mesh.body).tolist())
+        if relief == 0.0 or (v := volume(mesh, x)) >= 0.0:
+            return mesh
+        return replace(mesh, recess=min(-v, 0.5 * relief * areas(mesh, x)[0]))
+
     def _remesh(
-        self, ledger: AirLedger, x: Array, contacts: Contacts, group: Array, due: Sequence[int]
-    ) -> AirLedger:
+        self, ledger: AirLedger, x: Array, contacts: Contacts, near: VertexProximity, group: Array,
+        due: Sequence[int],
+    ) -> AirLedger:  # fmt: skip
         """Unite the groups that are due, and hand on the air of their cavities."""
         for name in due:
             mine = [c for c in ledger.cavities if group[c.mesh.body[0]] == name]
@@ -253,15 +281,16 @@ class CavitySearch:
                 found = detect_recesses(*given, self.inner)
             else:
                 found = detect(*given, POCKET)
-            pairs = zip(found.cavities, found.kept)
-            found = replace(
-                found, cavities=tuple(m if kept else self._with_bulge(m, x) for m, kept in pairs)
+            cavities = tuple(
+                m if kept else self._as_new(m, x)
+                for m, kept in zip(found.cavities, found.kept)
+                if not self._open(m, near, x)
             )
             others = [c for c in ledger.cavities if group[c.mesh.body[0]] != name]
             ledger = transfer_air(
-                ledger, mine, found.cavities, x, contacts, self.surface, self.sealing_distance,
-                self.atmosphere, self.staggered,
+                ledger, mine, cavities, x, contacts, self.surface, self.sealing_distance,
+                self.atmosphere, self.staggered, lambda m: self._bare_bottleneck(near, m, x)[0],
             )  # fmt: skip
-            cavities = sorted([*others, *ledger.cavities], key=lambda c: c.id)
-            ledger = replace(ledger, cavities=tuple(cavities))
+            all_of_them = sorted([*others, *ledger.cavities], key=lambda c: c.id)
+            ledger = replace(ledger, cavities=tuple(all_of_them))
         return ledger

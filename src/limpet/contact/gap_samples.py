@@ -1,4 +1,4 @@
-"""Gaps between contacts: read-only samples along the edges of a surface, on its smooth patches.
+"""Gaps between contacts: the smallest along edges of a surface, on its smooth patches.
 
 Contacts are at vertices. How far a lip stands off between them is asked for here, without a row in
 the solver.
@@ -13,10 +13,13 @@ from limpet.compiled import inner
 from limpet.contact.collider import Shape
 from limpet.contact.vertices import on_patch
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, nearest
-from limpet.geometry.distance import Vec, add, dot, offset, point, pseudo_normal, scale
+from limpet.geometry.distance import Vec, add, dot, offset, point, pseudo_normal, scale, sub
 from limpet.geometry.smooth import patch
 
 Array = np.ndarray
+
+MOST = 256  # intervals of an edge
+CURVED = 1.1  # the way along the smooth surface over that along the edge, at most
 
 
 @inner()
@@ -38,31 +41,55 @@ def smooth_gap(p: Vec, y: Array, shape: Shape, reach: float, stack: Array) -> fl
     return d if dot(r, pseudo_normal(t, u, v, w, feature, y, shape.adjacent)) >= 0.0 else -d
 
 
-@njit(cache=True)
-def edge_points(x: Array, shape: Shape, edges: Array, count: int) -> Array:
-    """(k, count, 3) [m] evenly spaced between the ends of edges (k,), on the surface at x."""
-    out = np.zeros((len(edges), count, 3))
+@inner()
+def _edge_point(x: Array, shape: Shape, edge: int, s: float) -> Vec:
+    """At the share s of the way from one end of an edge to the other, on the surface at x."""
     triangles, on = shape.adjacent.triangles, shape.patches
-    for k in range(len(edges)):
-        i, j = shape.edges.edges[edges[k]]
-        t = shape.edges.triangles[edges[k], 0]
-        for m in range(count):
-            s = (m + 1.0) / (count + 1.0)
-            p = add(scale(1.0 - s, point(x, i)), scale(s, point(x, j)))
-            if on.curved[t]:
-                u = (1.0 - s) * (triangles[t, 0] == i) + s * (triangles[t, 0] == j)
-                v = (1.0 - s) * (triangles[t, 1] == i) + s * (triangles[t, 1] == j)
-                n, h = patch(t, u, v, 1.0 - u - v, x, triangles, on)
-                p = add(p, scale(h, n))
-            out[k, m] = p
-    return out
+    i, j = shape.edges.edges[edge]
+    t = shape.edges.triangles[edge, 0]
+    p = add(scale(1.0 - s, point(x, i)), scale(s, point(x, j)))
+    if on.curved[t]:
+        u = (1.0 - s) * (triangles[t, 0] == i) + s * (triangles[t, 0] == j)
+        v = (1.0 - s) * (triangles[t, 1] == i) + s * (triangles[t, 1] == j)
+        n, h = patch(t, u, v, 1.0 - u - v, x, triangles, on)
+        p = add(p, scale(h, n))
+    return p
 
 
 @njit(cache=True)
-def gaps_at(points: Array, y: Array, shape: Shape, reach: float) -> Array:
-    """(k,) [m] from the smooth surface at y to points (k, 3), inf beyond reach; its tree fits y."""
+def least_gaps(
+    x: Array, shape: Shape, edges: Array, y: Array, other: Shape, reach: float, fine: float
+) -> Array:
+    """(k,) [m] the smallest gap between the ends of edges (k,) of one surface, at x, to another,
+    at y, to within `fine` [m]; inf beyond reach.
+
+    A gap changes by no more than the way along the edge. What that leaves open is halved, wider
+    intervals first, up to MOST samples an edge: those over a narrow slit cannot all be resolved.
+    """
     stack = np.empty(DEPTH, np.int32)
-    out = np.empty(len(points))
-    for k in range(len(points)):
-        out[k] = smooth_gap(point(points, k), y, shape, reach, stack)
+    begin, width = np.empty(MOST), np.empty(MOST)  # intervals yet to be halved
+    low, high = np.empty(MOST), np.empty(MOST)  # gaps at their ends
+    out = np.empty(len(edges))
+    for k in range(len(edges)):
+        first, last = _edge_point(x, shape, edges[k], 0.0), _edge_point(x, shape, edges[k], 1.0)
+        d = sub(last, first)
+        way = CURVED * np.sqrt(dot(d, d))
+        begin[0], width[0] = 0.0, 1.0
+        low[0] = min(smooth_gap(first, y, other, reach, stack), reach)
+        high[0] = min(smooth_gap(last, y, other, reach, stack), reach)
+        least, done, n = reach, 0, 1
+        while done < n:
+            b, w, p, q = begin[done], width[done], low[done], high[done]
+            done += 1
+            if 0.5 * (p + q - w * way) >= least - fine:
+                continue
+            middle = _edge_point(x, shape, edges[k], b + 0.5 * w)
+            gap = min(smooth_gap(middle, y, other, reach, stack), reach)
+            least = min(least, gap)
+            if n + 2 <= MOST:
+                begin[n], width[n], low[n], high[n] = b, 0.5 * w, p, gap
+                begin[n + 1], width[n + 1] = b + 0.5 * w, 0.5 * w
+                low[n + 1], high[n + 1] = gap, q
+                n += 2
+        out[k] = least if least < reach else np.inf
     return out

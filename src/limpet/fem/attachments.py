@@ -152,7 +152,7 @@ class AttachedBodies(CompositeBody):
             index, own = rows.select(self._local[i])
             if len(own):
                 parts += [(index[at], part) for at, part in soft.body.compliance(own)]
-                b[index[:, None], soft.columns] = soft.body.rows_times(own)
+                b[index[:, None], soft.columns] += soft.body.rows_times(own)  # beside its carrier
         return parts, b
 
     def apply_impulse(self, impulse: Array) -> Array:

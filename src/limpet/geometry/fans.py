@@ -2,7 +2,8 @@
 
 A union cuts faces in pieces, and which diagonals it draws in them depends on the axes. Where the
 corners of a piece ride on bodies, and move out of its plane, so would volume and pressure. A fan is
-the same in every pose.
+the same in every pose. Where a piece cannot be seen from its centroid, some of its triangles are
+turned over and cover others: areas and volumes are sums with a sign, in which that cancels.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def fanned(x: Array, triangles: Array, face: Array) -> tuple[Array, Array, Array
     """Points (p + f, 3), triangles (t', 3) and the triangle of the input that each is part of (t').
 
     face (t,): plane pieces of several triangles with the same number become fans, whose apices are
-    the last f points, unless they cannot be seen as a whole from their centroid.
+    the last f points, unless they have no area.
     """
     _, of_face, count = np.unique(face, return_inverse=True, return_counts=True)
     cut = np.flatnonzero(count[of_face] > 1)
@@ -43,19 +44,15 @@ def fanned(x: Array, triangles: Array, face: Array) -> tuple[Array, Array, Array
 
     rim = np.flatnonzero(~links)
     at = piece[side[rim]]
-    a, b = x[tail[rim]], x[head[rim]]
-    faces = np.einsum("ei,ei->e", np.cross(b - a, apex[at] - a), normal[at])
-    seen = total > 0.0
-    seen[at[faces <= 0.0]] = False
-    seen &= np.bincount(piece, minlength=n) > 1
+    made = (total > 0.0) & (np.bincount(piece, minlength=n) > 1)
 
-    number = np.cumsum(seen) - 1 + len(x)
-    rim, at = rim[seen[at]], at[seen[at]]
+    number = np.cumsum(made) - 1 + len(x)
+    rim, at = rim[made[at]], at[made[at]]
     fan = np.column_stack([tail[rim], head[rim], number[at]]).astype(triangles.dtype)
     kept = np.ones(len(triangles), bool)
-    kept[cut[seen[piece]]] = False
+    kept[cut[made[piece]]] = False
     origin = np.concatenate([np.flatnonzero(kept), cut[side[rim]]])
-    return np.concatenate([x, apex[seen]]), np.concatenate([triangles[kept], fan]), origin
+    return np.concatenate([x, apex[made]]), np.concatenate([triangles[kept], fan]), origin
 
 
 def _paired(tail: Array, head: Array, plane: Array, n: int) -> Array:

@@ -298,4 +298,6 @@ def _isotropic(compliance: Array, regularised: Array, start: Array) -> Array:
 
 def _same(x: Array, tried: Array | None) -> bool:
     """Whether a retry has led nowhere else, (N, 3) [m]: bodies that no force can part."""
-    return tried is not None and bool(np.abs(x - tried).max(initial=0.0) <= STALLED)
+    if tried is None:
+        return False
+    return bool(np.linalg.norm(x - tried, axis=1).max(initial=0.0) <= STALLED)

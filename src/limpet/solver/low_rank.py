@@ -6,7 +6,9 @@ that the active rows act on:
 
     (I + S C) y = S B^T K^-1 r,    C = B^T K^-1 D_u B,    x = K^-1 (r - D_u B y).
 
-K has an inverse only where every contact has a compliance of its own (Problem.regularisation).
+K has an inverse where every contact has a compliance of its own (Problem.regularisation). The row
+of a cavity whose walls meet has none: it asks for a velocity whatever its multiplier is. Such rows
+border the system, with their own x as further unknowns.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from limpet.solver.linearised import Linearised
 from limpet.solver.problem import FactoredDelassus, Problem
 
 Array = np.ndarray
+
+SINGULAR = 1e-8  # of D_u W in the same row: a smaller K is none
 
 
 @njit(cache=True, error_model="numpy")
@@ -88,7 +92,7 @@ def _invert(a, n, out):
 
 
 @njit(cache=True, error_model="numpy")
-def _step(first, column, value, s, own, start, phi, d_lam, d_u, active):
+def _step(first, column, value, s, own, blocks, start, phi, d_lam, d_u, active):
     """The full Newton step from the linearised laws; open blocks are eliminated."""
     n, size = len(phi), len(s)
     step = np.zeros(n)
@@ -109,6 +113,7 @@ def _step(first, column, value, s, own, start, phi, d_lam, d_u, active):
     c, right = np.zeros((m, m)), np.zeros(m)
     inner, inverse = np.zeros((3, 3)), np.zeros((3, 3))
     weight, held = np.zeros((n, 3)), np.zeros(n)  # K^-1 D_u and K^-1 r
+    bordering, edges = np.empty(len(start), np.int64), 0  # rows without K
     for b in range(len(start) - 1):
         f, e = start[b], start[b + 1]
         if not active[f]:
@@ -117,6 +122,10 @@ def _step(first, column, value, s, own, start, phi, d_lam, d_u, active):
         for i in range(w):
             for j in range(w):
                 inner[i, j] = d_lam[f + i, j] + d_u[f + i, j] * own[f + j]
+        if w == 1 and abs(inner[0, 0]) < SINGULAR * abs(d_u[f, 0]) * blocks[b, 0, 0]:
+            bordering[edges] = f
+            edges += 1
+            continue
         _invert(inner, w, inverse)
         for i in range(w):
             for j in range(w):
@@ -142,12 +151,25 @@ def _step(first, column, value, s, own, start, phi, d_lam, d_u, active):
             line = s[index[i]]
             for j in range(m):
                 part[i, j] = line[index[j]]
-        matrix = np.dot(part, c)
+        matrix, known = np.zeros((m + edges, m + edges)), np.empty(m + edges)
+        matrix[:m, :m] = np.dot(part, c)
+        known[:m] = np.dot(part, right)
         for i in range(m):
             matrix[i, i] += 1.0
-        solved = np.linalg.solve(matrix, np.dot(part, right))
+        for e in range(edges):
+            r = bordering[e]
+            matrix[m + e, m + e] = d_lam[r, 0] + d_u[r, 0] * own[r]
+            known[m + e] = -phi[r] - d_u[r, 0] * closing[r]
+            for k in range(first[r], first[r + 1]):
+                at = place[column[k]]
+                matrix[m + e, at] += d_u[r, 0] * value[k]
+                for i in range(m):
+                    matrix[i, m + e] -= part[i, at] * value[k]
+        solved = np.linalg.solve(matrix, known)
         for i in range(m):
             y[index[i]] = solved[i]
+        for e in range(edges):
+            held[bordering[e]] = solved[m + e]
         _times(first, column, value, y, moved)
     for b in range(len(start) - 1):
         f, e = start[b], start[b + 1]
@@ -212,7 +234,8 @@ class LowRankSystem(NewtonSystem):
 
     def step(self, at: Linearised) -> Array:
         p = self.problem
-        return _step(*self._b, self._s, self._own, p.start, at.phi, at.d_lam, at.d_u, at.active)
+        laws = at.phi, at.d_lam, at.d_u, at.active
+        return _step(*self._b, self._s, self._own, self.blocks, p.start, *laws)
 
     def sweep(self, lam: Array, count: int) -> Array:
         p, out = self.problem, lam.copy()

@@ -55,4 +55,8 @@ class Problem:
         if self.proximal is None:
             return 0.0
         away = multipliers if self.before is None else multipliers - self.before
-        return self.h * float(np.abs(self.proximal * away).max(initial=0.0))
+        gives = self.proximal * away
+        first = self.start[:-1][np.diff(self.start) == 3]
+        sliding = np.hypot(gives[first + 1], gives[first + 2])  # whatever axes the tangents have
+        gives[first + 1] = gives[first + 2] = 0.0
+        return self.h * float(max(np.abs(gives).max(initial=0.0), sliding.max(initial=0.0)))

@@ -1,15 +1,19 @@
 """The command: findings, the folder that it continues from, and the report."""
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from limpet.studies.stress import study
+from limpet.studies.stress import trace as trace_module
+from limpet.studies.stress.compare import explained
 from limpet.studies.stress.examine import Outcome, digest, examine
 from limpet.studies.stress.invariants import Finding, check
 from limpet.studies.stress.report import by_name, report, to_shrink
-from limpet.studies.stress.trace import TooSlowError, run, time_limit
+from limpet.studies.stress.trace import Deadline, TooSlowError, run
 from limpet.studies.stress.worlds import SMALL, world_of
 
 FOUND = Finding("volume", 3, -1.5, "-1.5 mm^3 at step 3", 2)
@@ -72,13 +76,46 @@ def test_one_failure_of_each_kind_is_shrunk_first() -> None:
     ]  # fmt: skip
 
 
-def test_time_limit_ends_work_that_goes_on() -> None:
-    with pytest.raises(TooSlowError), time_limit(0.05):
+def test_time_limit_ends_a_run_in_the_middle_of_a_step() -> None:
+    deadline = Deadline(0.05)
+    with pytest.raises(TooSlowError):
         while True:
-            pass
+            deadline()
     trace = run(world_of(8, SMALL).recipe, limit=1e-3)
     assert trace.slow
     assert [f.name for f in check(trace)] == ["slow"]
+
+
+def test_time_limit_comes_from_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is raised by the clock of the step, never while compiled code runs."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a signal can fall into compiled code")
+
+    monkeypatch.setattr(signal, "signal", refuse)
+    monkeypatch.setattr(signal, "setitimer", refuse)
+    trace = run(world_of(8, SMALL).recipe, limit=0.0)
+    assert (trace.slow, trace.crash) == (True, "")
+
+
+def test_an_exception_after_the_time_limit_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(trace_module, "_surfaces", fails)
+    trace = run(world_of(8, SMALL).recipe, limit=1e-9)
+    assert not trace.slow
+    assert [f.name for f in check(trace)] == ["crash"]
+
+
+def test_rounding_explains_differences_that_grow_as_those_of_a_nudge() -> None:
+    growing = 1e-14 * 1.25 ** np.arange(80)
+    still, sudden = np.full(80, 1e-14), np.where(np.arange(80) < 50, 1e-13, 3e-6)
+    assert explained(20.0 * growing, growing)[0]
+    assert explained(sudden, np.where(np.arange(80) < 50, 1e-14, 2e-6))[0]
+    assert not explained(20.0 * growing, still)[0]
+    assert not explained(sudden, still)[0]
+    assert not explained(sudden, growing)[0]  # what grows is not what jumps
 
 
 def test_faults_are_found() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,12 +23,13 @@ DOUBT = 1.2  # sealing distances: a leak path that is wider all along is open
 def transfer_air(
     ledger: AirLedger, old: Sequence[Cavity], found: Sequence[CavityMesh], x: Array,
     contacts: Contacts, surface: JoinedSurface, sealing_distance: float, around: Atmosphere,
-    staggered: Container[int] = (),
+    staggered: Container[int] = (), bare_gap: Callable[[CavityMesh], float] = lambda _: -np.inf,
 ) -> AirLedger:  # fmt: skip
     """The ledger without `old` and with the cavities found, which have the air of those that they
     share room with. What was only missed now keeps its mesh.
 
-    staggered: surfaces whose gaps are not known well enough to say that a ring is open.
+    staggered: surfaces whose gaps are not known well enough to say that a ring is open. bare_gap:
+    the seal gap [m] of a cavity whose ring no vertex graph closes; -inf: it is not known.
     """
     link = links([c.mesh for c in old], found, x)
     ringed = np.array([len(c.mesh.seal_line) > 0 for c in old], dtype=bool)
@@ -40,7 +41,8 @@ def transfer_air(
     # a wide leak path is open beyond doubt; else wait a step
     lost = [i for i, c in enumerate(old) if not link[i].any() and c.missing < PATIENCE]
     gaps = seal_gaps(surface, contacts, sealing_distance, [old[i].mesh for i in lost])
-    known = [ringed[i] and not any(b in staggered for b in old[i].mesh.body.tolist()) for i in lost]
+    gaps = [gap if ringed[i] else bare_gap(old[i].mesh) for i, gap in zip(lost, gaps)]
+    known = [not any(b in staggered for b in old[i].mesh.body.tolist()) for i in lost]
     widest = np.where(known, DOUBT * sealing_distance, np.inf)
     waiting = [i for i, gap, most in zip(lost, gaps, widest) if gap < most]
     meshes = [*new, *(old[i].mesh for i in waiting)]

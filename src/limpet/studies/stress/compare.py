@@ -16,6 +16,7 @@ Array = np.ndarray
 SAME = 1e-6  # of the largest force, between a world and the same one in another place
 NUDGE = 1e-12  # [rad] of a turn that only rounding notices: what it changes depends on no axes
 SUDDEN = 1e-9  # below this in the step before, the forces have jumped: another discrete choice
+AMPLIFIED = 1e-8  # what that turn changes where rounding errors, 1e-14 at first, grow and grow
 
 
 def same_bits(base: Trace, other: Trace, name: str) -> Iterator[Finding]:
@@ -59,15 +60,28 @@ def same_forces(base: Trace, turn: Array, shift: Array, name: str) -> Iterator[F
     first, worst = int(beyond[0]), float(np.nanmax(off))
     little = rotation_matrix(np.array([1.0, 2.0, 3.0]), NUDGE)
     nudged = differences(base, run(transformed(base.recipe, little, np.zeros(3))), little)
-    shaken = np.flatnonzero(~(nudged <= SAME))
     before = float(off[first - 1]) if first else 0.0
     way = "suddenly" if before < SUDDEN else f"slowly ({before:.1g} before)"
-    if len(shaken):
-        kind, cause = f"{name} (rounding)", f"a turn of {NUDGE:g} differs from {shaken[0] + 1} on"
-    else:
-        kind, cause = name, f"a turn of {NUDGE:g} changes nothing"
+    by_rounding, cause = explained(off, nudged)
+    kind = f"{name} (rounding)" if by_rounding else name
     text = f"{worst:.2g} of the largest force, {way} from step {first + 1} on; {cause}"
     yield Finding(kind, first + 1, worst, text, len(beyond))
+
+
+def explained(off: Array, nudged: Array) -> tuple[bool, str]:
+    """Whether rounding errors make the differences `off` of a turned world, and how that shows.
+
+    nudged: those of the same world after a turn that only rounding notices. Where both grow
+    from step to step, as with a ball on a summit, they need not be as large as each other.
+    """
+    first = int(np.flatnonzero(~(off <= SAME))[0])
+    shaken = np.flatnonzero(~(nudged <= SAME))
+    if len(shaken):
+        return True, f"a turn of {NUDGE:g} differs from {shaken[0] + 1} on"
+    grown = np.flatnonzero(nudged[: first + 1] > AMPLIFIED)
+    if len(grown) and first and off[first - 1] >= SUDDEN:
+        return True, f"what a turn of {NUDGE:g} changes grows, to {nudged[grown[-1]]:.1g} there"
+    return False, f"a turn of {NUDGE:g} changes nothing"
 
 
 def random_turn(rng: np.random.Generator) -> Array:

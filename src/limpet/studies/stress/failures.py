@@ -17,7 +17,7 @@ from limpet.studies.stress.invariants import Finding
 from limpet.studies.stress.recipe import Recipe, build
 from limpet.studies.stress.script import as_script
 from limpet.studies.stress.shrink import shrink
-from limpet.studies.stress.trace import TooSlowError, time_limit
+from limpet.studies.stress.trace import Deadline, TooSlowError
 from limpet.studies.stress.worlds import world_of
 
 SECONDS = 60.0  # [s] of computing for shrinking one failure
@@ -41,9 +41,9 @@ class Failure:
             try:
                 sim = build(self.recipe)
                 frames.append(sim.section_frame("start"))
-                with time_limit(2.0 * ONE_RUN):
-                    for _ in range(min(self.finding.step, self.recipe.steps)):
-                        sim.step()
+                sim.clock = Deadline(2.0 * ONE_RUN)
+                for _ in range(min(self.finding.step, self.recipe.steps)):
+                    sim.step()
                 frames.append(sim.section_frame(self.finding.name))
             except (LimpetError, TooSlowError):
                 pass  # the start alone is drawn

@@ -1,0 +1,26 @@
+"""Worlds of usual size that once broke an invariant, up to the step at which they did."""
+
+import pytest
+
+from limpet.studies.stress.invariants import check
+from limpet.studies.stress.trace import run
+from limpet.studies.stress.worlds import world_of
+
+LIMIT = 600.0  # [s] a busy machine compiles in this, too
+
+
+@pytest.mark.parametrize(
+    ("seed", "steps"),
+    [
+        (1120, 14),  # a dome on a capsule: negative volume, residual inf
+        (1124, 8),  # the weight on a cup is a wall of its cavity: gas law
+        (1027, 21),  # a stiff cup at rest without any load: balance
+        (1051, 34),  # voids of the union with an open slit between two vertices
+        (1185, 39),
+        (1531, 40),  # and a seal at edges that no sample was near
+    ],
+)
+def test_invariants_hold(seed: int, steps: int) -> None:
+    trace = run(world_of(seed).recipe, steps=steps, limit=LIMIT)
+    assert (len(trace.steps), trace.error, trace.crash) == (steps, "", "")
+    assert [f for f in check(trace) if f.name != "slow"] == []
