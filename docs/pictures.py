@@ -93,6 +93,7 @@ CASES = {
     "tentacle": Case("tentacle", "can", times=(1.0,)),
     "active-a20": Case("active-a20", "cup", {"duration": "2.2 s"}, (0.25, 0.85, 1.8)),
     "active-a30": Case("active-a30", "cup", {"duration": "2.2 s"}, (0.25, 0.85, 1.8)),
+    "bellows": Case("bellows", "part", times=(0.2, 0.45, 0.85, 1.75, 2.1)),
     "rope": Case("rope", "light", times=(0.4, 0.8), view=WHOLE),
     "cloth": Case("cloth", "cloth", times=(0.3, 0.6, 1.0), view=WHOLE),
     "jelly": Case("jelly", "bar", times=(0.1, 0.3), view=SERVED),

@@ -226,12 +226,13 @@ class ContactSet(ConstraintSet):
         What moves fast comes from further away within a step, and what is deep is not to be lost;
         `reach` [m] looks that far, and also at vertices that do not face the other surface.
         """
-        if reach is None:
-            speeds = closing_speeds(self._split(v), self.pairs)
-            alarm = [self._alarm + 2.0 * self.overlap + h * s for s in speeds]
-        else:
-            alarm = [self._alarm + reach] * len(self.pairs)
-        return detect(self.colliders, self._split(x), self.pairs, alarm, facing=reach is None)
+        at, pairs = self._split(x), self.pairs
+        if reach is not None:
+            return detect(self.colliders, at, pairs, [self._alarm + reach] * len(pairs), False)
+        near, speeds = self._alarm + 2.0 * self.overlap, closing_speeds(self._split(v), pairs)
+        # of a body with itself only what is near each other counts, not how fast it deforms
+        alarm = [near if a == b else near + h * s for (a, b), s in zip(pairs, speeds)]
+        return detect(self.colliders, at, pairs, alarm, ways=self._split(h * v))
 
     def _split(self, of_points: Array) -> list[Array]:
         return np.split(of_points, self._first[1:-1])

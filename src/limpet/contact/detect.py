@@ -88,10 +88,12 @@ def refit_trees(
 def detect(
     colliders: Sequence[Collider], positions: Sequence[Array], pairs: Sequence[tuple[int, int]],
     alarm: float | Sequence[float], facing: bool = True, rim: float = 0.0,
+    ways: Sequence[Array] | None = None,
 ) -> Contacts:  # fmt: skip
     """Contacts of the given pairs of bodies within the alarm distance [m], pair after pair.
 
-    A body in a pair with itself touches itself. The alarm distance is one for all, or one a pair.
+    A body in a pair with itself touches itself, within that distance of where its vertices go by
+    `ways` (n, 3) [m] each, if given. The alarm distance is one for all, or one a pair.
 
     positions: for each collider (n, 3) [m], where its vertices are in the world. The order is
     fixed: within a pair vertices of a, vertices of b, edges. A vertex counts when it faces the
@@ -108,7 +110,8 @@ def detect(
         if a == b:
             walls = colliders[a].walls
             assert walls is not None
-            rows = self_rows(where[a], colliders[a].shape, walls, far)
+            way = np.zeros_like(where[a]) if ways is None else np.ascontiguousarray(ways[a])
+            rows = self_rows(where[a], way, colliders[a].shape, walls, far)
             if len(rows[0]):
                 parts.append(Contacts.of_rows(a, a, *rows, first))
             continue

@@ -113,8 +113,10 @@ def _through_wall(i: int, t: int, adjacent: Adjacency, walls: Walls) -> bool:
 
 
 @inner()
-def _visit(i: int, t: int, x: Array, adjacent: Adjacency, walls: Walls, best: _Nearest) -> None:
-    """Let vertex i look at triangle t."""
+def _visit(
+    i: int, t: int, reach: float, x: Array, adjacent: Adjacency, walls: Walls, best: _Nearest
+) -> None:
+    """Let vertex i look at triangle t, as far as `reach` [m]."""
     triangles = adjacent.triangles
     p, a = point(x, i), point(x, triangles[t, 0])
     b, c = point(x, triangles[t, 1]), point(x, triangles[t, 2])
@@ -122,7 +124,7 @@ def _visit(i: int, t: int, x: Array, adjacent: Adjacency, walls: Walls, best: _N
     r = offset(p, a, b, c, u, v, w)
     d = np.sqrt(dot(r, r))
     # of two triangles at the same distance the one with the lower number
-    if d > best.distance[i] or (d == best.distance[i] and t > best.triangle[i] >= 0):
+    if d > min(reach, best.distance[i]) or (d == best.distance[i] and t > best.triangle[i] >= 0):
         return
     inside = dot(r, pseudo_normal(t, u, v, w, feature, x, adjacent)) < 0.0
     if inside and d > OVERLAP * walls.thickness[i]:
@@ -135,44 +137,42 @@ def _visit(i: int, t: int, x: Array, adjacent: Adjacency, walls: Walls, best: _N
 
 @inner()
 def _nearest_faced(
-    x: Array, shape: Shape, normals: Array, pairs: Array, walls: Walls, alarm: float
+    x: Array, shape: Shape, normals: Array, pairs: Array, reach: Array, walls: Walls
 ) -> _Nearest:
-    """Of all vertices of the given pairs of triangles (k, 2)."""
+    """Of all vertices of the given pairs of triangles (k, 2), as far as `reach` (k,) [m]."""
     n, adjacent, triangles, flat = len(x), shape.adjacent, shape.adjacent.triangles, shape.flat
     best = _Nearest(
-        np.full(n, -1, np.int32), np.zeros((n, 3)), np.zeros(n, np.int8), np.full(n, alarm),
+        np.full(n, -1, np.int32), np.zeros((n, 3)), np.zeros(n, np.int8), np.full(n, np.inf),
         np.zeros(n, np.bool_),
     )  # fmt: skip
     known, outward = np.zeros(n, np.bool_), np.empty((n, 3))
     for k in range(len(pairs)):
         for side in range(2):
             s, t = pairs[k, side], pairs[k, 1 - side]
-            ia, ib, ic, normal = (
-                triangles[t, 0],
-                triangles[t, 1],
-                triangles[t, 2],
-                point(normals, t),
-            )
+            ia, ib, ic = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            normal = point(normals, t)
             for corner in range(3):
                 i = triangles[s, corner]
                 height = dot(sub(point(x, i), point(x, ia)), normal)
-                if abs(height) > best.distance[i] or flat[i] or i in (ia, ib, ic):
+                if abs(height) > min(reach[k], best.distance[i]) or flat[i]:
+                    continue
+                if i in (ia, ib, ic):
                     continue
                 if not known[i]:
                     known[i] = True
                     o = vertex_normal(i, x, adjacent)
                     outward[i, 0], outward[i, 1], outward[i, 2] = o
                 if dot(normal, point(outward, i)) <= -FACING:
-                    _visit(i, t, x, adjacent, walls, best)
+                    _visit(i, t, reach[k], x, adjacent, walls, best)
     return best
 
 
 @inner()
 def _vertex_rows(
-    x: Array, shape: Shape, normals: Array, pairs: Array, walls: Walls, alarm: float
+    x: Array, shape: Shape, normals: Array, pairs: Array, reach: Array, walls: Walls, alarm: float
 ) -> tuple[Array, Array]:
     """Contacts of the vertices at x with their own surface; rows as in Contacts.of_rows."""
-    best, triangles = _nearest_faced(x, shape, normals, pairs, walls, alarm), shape.adjacent[0]
+    best, triangles = _nearest_faced(x, shape, normals, pairs, reach, walls), shape.adjacent[0]
     index, value = np.empty((32, 7), np.int32), np.empty((32, 10))
     blend, count = BLEND * alarm, 0
     for i in range(len(x)):
@@ -241,14 +241,14 @@ def _edges_through_wall(e: int, f: int, thin: float, shape: Shape, walls: Walls)
 
 @inner()
 def _edge_rows(
-    x: Array, shape: Shape, normals: Array, pairs: Array, walls: Walls, alarm: float
+    x: Array, shape: Shape, normals: Array, pairs: Array, reach: Array, walls: Walls
 ) -> tuple[Array, Array]:
     """Contacts where two ridges of the surface at x cross; rows as in Contacts.of_rows."""
     index, value = np.empty((8, 7), np.int32), np.empty((8, 10))
     triangles, edges = shape.adjacent.triangles, shape.edges
     count = 0
     for k in range(len(pairs)):
-        s, t = pairs[k]
+        s, t, alarm = pairs[k, 0], pairs[k, 1], reach[k]
         for one in range(3):
             i, j = triangles[s, one], triangles[s, (one + 1) % 3]
             if _beside(i, j, t, x, triangles, normals, alarm):
@@ -283,15 +283,13 @@ def _edge_rows(
 
 
 @njit(cache=True)
-def self_rows(x: Array, shape: Shape, walls: Walls, alarm: float) -> tuple[Array, Array]:
-    """All contacts within `alarm` [m] of a surface at x (n, 3), to which its tree is fitted, with
-    itself.
-
-    Rows as in Contacts.of_rows.
+def self_rows(x: Array, u: Array, shape: Shape, walls: Walls, alarm: float) -> tuple[Array, Array]:
+    """All contacts of a surface at x (n, 3), to which its tree is fitted, with itself that come
+    within `alarm` [m] while its vertices move by u (n, 3) [m]. Rows as in Contacts.of_rows.
     """
     triangles = shape.adjacent.triangles
     normals = face_normals(x, triangles)
-    pairs = facing_pairs(shape.tree, x, triangles, normals, alarm)
-    i0, v0 = _vertex_rows(x, shape, normals, pairs, walls, alarm)
-    i1, v1 = _edge_rows(x, shape, normals, pairs, walls, alarm)
+    pairs, reach = facing_pairs(shape.tree, x, triangles, normals, u, alarm)
+    i0, v0 = _vertex_rows(x, shape, normals, pairs, reach, walls, alarm)
+    i1, v1 = _edge_rows(x, shape, normals, pairs, reach, walls)
     return np.concatenate((i0, i1)), np.concatenate((v0, v1))

@@ -262,32 +262,52 @@ def triangle_pairs(
 
 
 @inner()
-def _normal_boxes(tree: Tree, normals: Array) -> tuple[Array, Array]:
-    """(n, 3) each: lower and upper bounds of the normals of the triangles of each node."""
-    low, high = np.empty((len(tree.second), 3)), np.empty((len(tree.second), 3))
+def _node_bounds(tree: Tree, low: Array, high: Array) -> tuple[Array, Array]:
+    """(n, 3) each: bounds of a vector in each node, from those of its triangles (m, 3)."""
+    lower, upper = np.empty((len(tree.second), 3)), np.empty((len(tree.second), 3))
     for node in range(len(tree.second) - 1, -1, -1):
         second = tree.second[node]
         for k in range(3):
             if second >= 0:
-                low[node, k] = min(low[node + 1, k], low[second, k])
-                high[node, k] = max(high[node + 1, k], high[second, k])
+                lower[node, k] = min(lower[node + 1, k], lower[second, k])
+                upper[node, k] = max(upper[node + 1, k], upper[second, k])
             else:
-                low[node, k], high[node, k] = np.inf, -np.inf
+                lower[node, k], upper[node, k] = np.inf, -np.inf
                 for j in range(tree.start[node], tree.start[node] + tree.size[node]):
-                    value = normals[tree.order[j], k]
-                    low[node, k] = min(low[node, k], value)
-                    high[node, k] = max(high[node, k], value)
+                    lower[node, k] = min(lower[node, k], low[tree.order[j], k])
+                    upper[node, k] = max(upper[node, k], high[tree.order[j], k])
+    return lower, upper
+
+
+@inner()
+def _corner_bounds(u: Array, triangles: Array) -> tuple[Array, Array]:
+    """(m, 3) each: bounds of u (n, 3) at the corners of each triangle."""
+    low, high = np.empty((len(triangles), 3)), np.empty((len(triangles), 3))
+    for t in range(len(triangles)):
+        for k in range(3):
+            a, b, c = u[triangles[t, 0], k], u[triangles[t, 1], k], u[triangles[t, 2], k]
+            low[t, k], high[t, k] = min(a, b, c), max(a, b, c)
     return low, high
 
 
 @inner()
 def _may_face(low: Array, high: Array, i: int, j: int) -> bool:
-    """Whether a normal in box i may have a negative product with one in box j."""
+    """Whether a normal within bounds i may have a negative product with one within bounds j."""
     least = 0.0
     for k in range(3):
         a, b, c, d = low[i, k], high[i, k], low[j, k], high[j, k]
         least += min(a * c, a * d, b * c, b * d)
     return least < 0.0
+
+
+@inner()
+def _most_apart(low: Array, high: Array, i: int, j: int) -> float:
+    """The largest length of the difference of two vectors within bounds i and j."""
+    total = 0.0
+    for k in range(3):
+        most = max(high[i, k] - low[j, k], high[j, k] - low[i, k])
+        total += most * most
+    return np.sqrt(total)
 
 
 @inner()
@@ -302,18 +322,23 @@ def _beside(s: int, t: int, x: Array, triangles: Array, normals: Array, margin: 
 
 
 @njit(cache=True)
-def facing_pairs(tree: Tree, x: Array, triangles: Array, normals: Array, margin: float) -> Array:
+def facing_pairs(
+    tree: Tree, x: Array, triangles: Array, normals: Array, u: Array, margin: float
+) -> tuple[Array, Array]:
     """Pairs (k, 2) int32 of triangles of one surface whose normals (m, 3) oppose each other, with
-    all that are within margin [m]. The tree must be fitted to x.
+    all that come within margin [m] while their corners move by u (n, 3) [m]; and that margin with
+    their motion (k,) [m]. The tree must be fitted to x.
 
     Where a surface bends by less than a right angle no two triangles of it do (Volino and
     Magnenat-Thalmann 1994), so that most of the tree is left out.
     """
     lower, upper, second, start, size, order = tree
-    low_normal, high_normal = _normal_boxes(tree, normals)
+    low_way, high_way = _corner_bounds(u, triangles)
+    low_normal, high_normal = _node_bounds(tree, normals, normals)
+    low_node, high_node = _node_bounds(tree, low_way, high_way)
     low_a, high_a = np.empty((LEAF, 3)), np.empty((LEAF, 3))
     low_b, high_b = np.empty((LEAF, 3)), np.empty((LEAF, 3))
-    pairs, found = np.empty((64, 2), np.int32), 0
+    pairs, reaches, found = np.empty((64, 2), np.int32), np.empty(64), 0
     stack = np.empty((3 * DEPTH, 2), np.int32)
     stack[0, 0], stack[0, 1] = 0, 0
     waiting = 1
@@ -322,7 +347,8 @@ def facing_pairs(tree: Tree, x: Array, triangles: Array, normals: Array, margin:
         i, j = stack[waiting, 0], stack[waiting, 1]
         if not _may_face(low_normal, high_normal, i, j):
             continue
-        if _separated(lower, upper, i, lower, upper, j, margin):
+        reach = margin + _most_apart(low_node, high_node, i, j)
+        if _separated(lower, upper, i, lower, upper, j, reach):
             continue
         leaf_i, leaf_j = second[i] < 0, second[j] < 0
         if leaf_i and leaf_j:
@@ -333,15 +359,17 @@ def facing_pairs(tree: Tree, x: Array, triangles: Array, normals: Array, margin:
                     s, t = order[start[i] + m], order[start[j] + n]
                     if dot(point(normals, s), point(normals, t)) >= 0.0:
                         continue
-                    if _separated(low_a, high_a, m, low_b, high_b, n, margin):
+                    reach = margin + _most_apart(low_way, high_way, s, t)
+                    if _separated(low_a, high_a, m, low_b, high_b, n, reach):
                         continue
-                    if _beside(s, t, x, triangles, normals, margin):
+                    if _beside(s, t, x, triangles, normals, reach):
                         continue
-                    if _beside(t, s, x, triangles, normals, margin):
+                    if _beside(t, s, x, triangles, normals, reach):
                         continue
                     if found == len(pairs):
                         pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                    pairs[found, 0], pairs[found, 1] = s, t
+                        reaches = np.concatenate((reaches, np.empty_like(reaches)))
+                    pairs[found, 0], pairs[found, 1], reaches[found] = s, t, reach
                     found += 1
         elif i == j:  # each half with itself, and with the other
             stack[waiting, 0], stack[waiting, 1] = second[i], second[i]
@@ -356,7 +384,7 @@ def facing_pairs(tree: Tree, x: Array, triangles: Array, normals: Array, margin:
             stack[waiting, 0], stack[waiting, 1] = i, second[j]
             stack[waiting + 1, 0], stack[waiting + 1, 1] = i, j + 1
             waiting += 2
-    return pairs[:found]
+    return pairs[:found], reaches[:found]
 
 
 @inner()

@@ -157,7 +157,8 @@ def _self_contacts(world: World, members: Sequence[Body], by_fields: set[int]) -
     return {
         i
         for i, s in specs
-        if isinstance(s, SoftSpec) and s.collides and s.self_contact and i not in by_fields
+        if isinstance(s, SoftSpec) and s.self_contact and i not in by_fields
+        if world.contact_table.may_touch(s.name, s.name)
     }
 
 
