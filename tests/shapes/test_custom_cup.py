@@ -12,9 +12,17 @@ from limpet.errors import LimpetError
 from limpet.geometry.surface import volume
 from limpet.meshing.check import check_surface
 from limpet.meshing.export import save_mesh
+from limpet.meshing.resolution import wall_thickness, width_over_wall
 from limpet.meshing.tetrahedra import tet_volumes
+from limpet.shapes.boxes import box
 from limpet.shapes.cups import cup
-from limpet.shapes.custom_cup import CoarseLipWarning, cup_from_lines, cup_from_mesh, sagitta
+from limpet.shapes.custom_cup import (
+    CoarseLipWarning,
+    CoarseMeshWarning,
+    cup_from_lines,
+    cup_from_mesh,
+    sagitta,
+)
 
 MM = 1e-3
 INNER = [(0, 8 * MM), (5 * MM, 7.8 * MM), (10 * MM, 6.8 * MM), (15 * MM, 2 * MM), (16 * MM, 0)]
@@ -162,3 +170,54 @@ def test_a_lip_with_few_corners_is_told_of(corners, warns, tmp_path):
     assert (len(said) == 1) == warns
     if warns:
         assert "corners 18 degrees apart" in said[0] and "export it with 40" in said[0]
+
+
+def stem_stl(path, corners):
+    """The stem cup of the README with so many corners round."""
+    section = [(0, 4.5), (9, 3.3), (17.5, 0), (17.8, 0.7), (9.3, 4.9), (5, 6.2), (5, 15), (0, 15)]
+    angle = 2.0 * np.pi * np.arange(corners) / corners
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    points = np.concatenate([np.column_stack([r * ring, np.full(corners, z)]) for r, z in section])
+    j, after = np.arange(corners), (np.arange(corners) + 1) % corners
+    faces = []
+    for k in range(len(section) - 1):
+        a, b = corners * k, corners * (k + 1)
+        if section[k][0] > 0:
+            faces.append(np.column_stack([a + j, a + after, b + after]))
+        if section[k + 1][0] > 0:
+            faces.append(np.column_stack([a + j, b + after, b + j]))
+    faces = np.concatenate(faces)
+    faces[faces < corners] = 0  # on the axis
+    faces[faces >= corners * (len(section) - 1)] = corners * (len(section) - 1)
+    meshio.write_points_cells(path, points, [("triangle", faces)])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "faults"), [(450, ["to bend", "to seal"]), (600, ["to seal"]), (1000, [])]
+)
+def test_a_mesh_too_coarse_to_bend_or_to_seal_is_told_of(nodes, faults, tmp_path):
+    """As measured: pulled off at 3, 6 and 47 N, of 50."""
+    stem_stl(tmp_path / "stem.stl", 64)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cup_from_mesh(tmp_path / "stem.stl", "mm", nodes=nodes, revolve=False)
+    said = [str(w.message) for w in caught if w.category is CoarseMeshWarning]
+    assert len(said) == (1 if faults else 0)
+    for text in said:
+        assert [fault for fault in ("to bend", "to seal") if fault in text] == faults
+        needed = float(text.split("about ")[1].split(" nodes")[0])
+        assert 800 < needed < 1500  # 825 pulls 8 % too little, 1032 5 %
+
+
+def test_walls_are_measured_through():
+    shape = box(0.04, 0.03, 0.002)
+    thickness = wall_thickness(shape.points, shape.triangles)
+    normal = np.cross(
+        *(shape.points[shape.triangles[:, k]] - shape.points[shape.triangles[:, 0]] for k in (1, 2))
+    )
+    axis = np.abs(normal).argmax(axis=1)
+    assert thickness == pytest.approx(np.array([0.04, 0.03, 0.002])[axis])
+    # two triangles a side, 600 mm^2 each, on 2 mm
+    assert width_over_wall(shape.points, shape.triangles) == pytest.approx(
+        np.sqrt(4.0 / np.sqrt(3.0) * 6e-4) / 0.002
+    )

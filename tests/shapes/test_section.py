@@ -15,6 +15,7 @@ from limpet.fem.elements.wedge15 import WEDGE15
 from limpet.meshing.check import check_surface
 from limpet.meshing.section.outline import Part, signed_area, trace
 from limpet.meshing.section.sweep import circle
+from limpet.shapes.catalogue import design
 from limpet.shapes.cups import STANDARD
 from limpet.shapes.section import OpenBoreWarning, cup_from_section, swept_section
 from limpet.shapes.section_mesh import mesh_section
@@ -266,3 +267,24 @@ def test_what_would_take_minutes_is_refused():
     ):
         with pytest.raises(LimpetError, match=says):
             cup_from_section(given, **options)
+
+
+@pytest.mark.parametrize("turn", [1, 4, -3])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_mesh_does_not_depend_on_where_its_outline_begins(turn, backwards):
+    corners = [(r * MM, z * MM) for r, z in ((0, 6), (9, 6), (5, 3), (9, 0), (10, 0.6), (6.6, 3))]
+    corners += [(10.5 * MM, 7.5 * MM), (0, 7.5 * MM)]
+    other = [*corners[turn:], *corners[:turn]]
+    one, two = (mesh_section(c, 600).mesh for c in (corners, other[::-1] if backwards else other))
+    assert np.array_equal(one.points, two.points)
+    assert np.array_equal(one.quads, two.quads)
+
+
+def test_no_cell_of_a_thin_wall_is_much_longer_than_the_wall_is_thick():
+    """With four times as long ones a bellows cup of 512 nodes pushes 46 to 60 % too hard."""
+    mesh = design("bellows-1.5").section(0.030, 500).mesh
+    a, m, b = (mesh.points[mesh.edges[:, k]] for k in range(3))
+    folds = (m[:, 0] > 9.0 * MM) & (m[:, 1] < 12.5 * MM)  # 1.35 mm thick
+    assert folds.sum() > 10
+    # 2.5 thicknesses, and by rounding to whole cells up to 1.5 times that
+    assert np.linalg.norm(b - a, axis=1)[folds].max() < 1.5 * 2.5 * 1.35 * MM

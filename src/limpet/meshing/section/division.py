@@ -17,7 +17,7 @@ from limpet.meshing.section.chains import OUTSIDE, Chain, Lines
 Array = np.ndarray
 
 SAMPLES = 24  # of a chain, where its size is computed
-LONGEST = 4.0  # length of a cell over the thickness of its wall
+LONGEST = 2.5  # length of a cell over the thickness of its wall
 PER_BEND = 1.3  # [rad] by which one edge may turn
 SMALLEST = 1.0 / 8.0  # of the size: finer than this only where corners are
 LIP, ROOT = 0.6, 0.7  # size at the lip, and at the roots of folds

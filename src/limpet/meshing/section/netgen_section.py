@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 
 ANGLES = (0.1, 1.3, 2.9, 4.4)  # [rad] at no symmetry of a cup with slots or holes
-STEPS = 18  # points of a curved edge
+STEPS = 18  # points by which the turn of a curved edge is measured
+# [rad] between points of a curved edge; that of outline.py, so that a cup from its drawing and the
+# same cup from its outline have the same polyline, and with it the same mesh
+ARC_STEP = np.radians(5.0)
 STRAIGHT = 1e-5  # of an edge's length: one whose middle is nearer to its chord has no points
 
 
@@ -56,18 +59,32 @@ def _cut(
 
 def _sampled(edge: Any) -> list[np.ndarray]:
     """Points of an edge, with its ends."""
-    low, high = edge.parameter_interval
-    points = [
-        np.array([p[k] for k in range(3)])
-        for p in (edge.Value(t) for t in np.linspace(low, high, STEPS + 1))
-    ]
+    points = _values(edge, STEPS)
     chord = points[-1] - points[0]
     length = float(np.linalg.norm(chord))
     if length > 0.0:
         away = [np.linalg.norm(np.cross(p - points[0], chord)) / length for p in points]
         if max(away) < STRAIGHT * length:
             return [points[0], points[-1]]
-    return points
+    return _values(edge, arc_steps(points))
+
+
+def arc_steps(points: list[np.ndarray]) -> int:
+    """The number of steps of a curved edge, by how far the polyline through its points turns."""
+    d = np.diff(points, axis=0)
+    d /= np.linalg.norm(d, axis=1)[:, None]
+    turn = float(np.arccos(np.clip(np.sum(d[1:] * d[:-1], axis=1), -1.0, 1.0)).sum())
+    turn *= (len(points) - 1) / (len(points) - 2)  # the halves of the first and last step
+    count = max(2, int(np.ceil(turn / ARC_STEP - 1e-6)))
+    return count + count % 2
+
+
+def _values(edge: Any, steps: int) -> list[np.ndarray]:
+    low, high = edge.parameter_interval
+    return [
+        np.array([p[k] for k in range(3)])
+        for p in (edge.Value(t) for t in np.linspace(low, high, steps + 1))
+    ]
 
 
 def _chained(curves: list[list[list[float]]]) -> list[list[float]] | None:

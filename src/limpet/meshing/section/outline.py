@@ -185,12 +185,19 @@ def _arc(start: Array, through: Array, end: Array) -> list[Array]:
 
 
 def _oriented(points: list[Array], names: list[str | None], origin: list[int]) -> Loop:
+    """Counter-clockwise from the innermost point, of several the lowest.
+
+    The mesh depends on where a loop begins; the same outline from a drawing, which may begin
+    anywhere, is to have the same mesh.
+    """
     p = np.array(points)
     if signed_area(p) < 0.0:
         p = p[::-1]
         names = [*names[-2::-1], names[-1]]
         origin = [*origin[-2::-1], origin[-1]]
-    return Loop(p, names, np.array(origin))
+    inner = p[:, 0] <= p[:, 0].min() + TOUCH * float(np.ptp(p, axis=0).max())
+    first = int(np.flatnonzero(inner)[p[inner, 1].argmin()])
+    return Loop(np.roll(p, -first, axis=0), names[first:] + names[:first], np.roll(origin, -first))
 
 
 def signed_area(points: Array) -> float:
