@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -152,3 +154,13 @@ def test_loads_and_areas_are_those_of_numpy(pressed):
     third = np.zeros(len(scene.x))
     np.add.at(third, surface.triangles, size[:, None] / 3.0)
     np.testing.assert_allclose(vertex_areas(surface.triangles, scene.x), third, rtol=1e-13)
+
+
+def test_vertices_of_a_body_without_a_ring_do_not_matter(pressed):
+    """A body that no longer bears a ring may have left its vertices in the interior."""
+    scene, near, candidate, _ = pressed
+    others = np.flatnonzero(~np.isin(scene.surface.body, candidate.rings[:, 0])).astype(np.int32)
+    assert len(others)
+    more = replace(candidate, interior=np.union1d(candidate.interior, others).astype(np.int32))
+    gap = seal_gap(scene.surface, near, SEALING, candidate)
+    assert seal_gap(scene.surface, near, SEALING, more) == gap

@@ -263,12 +263,13 @@ class _Search:
         if len(candidate.rings):
             able = np.unique(self.surface.body[within])
             rings = self._rings(mapped, able, candidate.rings)
+            carrier = np.isin(self.surface.body, rings[:, 0])
             interior = candidate.interior
             if len(np.unique(rings[:, 0])) > 1:
                 # What has slid under another body's ring, in or out, only the union can tell.
                 stay = interior[self.closed[interior] | within[interior]]
-                carrier = np.isin(self.surface.body, rings[:, 0])
                 interior = np.union1d(stay, np.flatnonzero(within & carrier)).astype(np.int32)
+            interior = interior[carrier[interior]]  # a body may have ceased to bear a ring
             candidate = replace(candidate, rings=rings, interior=interior)
         core = self._core(candidate, previous)
         return cavity_mesh(mapped, self.surface, self.x, candidate, core, seal, self._closest)

@@ -99,9 +99,12 @@ def _least(
 ) -> tuple[float, int]:  # fmt: skip
     if len(candidate.rings) == 0:
         return np.inf, NOBODY
+    # the mean of two cavities has the rings of one and the interior of both
+    carrier = np.isin(np.arange(len(surface.offset) - 1), candidate.rings[:, 0])
+    inside, line = (v[carrier[surface.body[v]]] for v in (candidate.interior, candidate.seal_line))
     return _cheapest(
         surface.vertex_start, surface.neighbours, surface.body, surface.offset, near.face, cost,
-        add, near.gap, sealing_distance, candidate.rings, candidate.interior, candidate.seal_line,
+        add, near.gap, sealing_distance, candidate.rings, inside, line,
     )  # fmt: skip
 
 
