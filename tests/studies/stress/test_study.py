@@ -1,6 +1,7 @@
 """The command: findings, the folder that it continues from, and the report."""
 
 import signal
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,11 +37,12 @@ def test_outcomes_are_kept_as_they_are() -> None:
 def test_continues_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
-    def counted(seed: int, everything: bool) -> Outcome:
-        calls.append(seed)
-        return outcome(seed)
+    def counted(left: Sequence[int], jobs: int, everything: bool) -> Iterator[Outcome]:
+        for seed in left:
+            calls.append(seed)
+            yield outcome(seed)
 
-    monkeypatch.setattr(study, "examine", counted)
+    monkeypatch.setattr(study, "_examined", counted)
     study.collect(range(3), 1, silent, tmp_path, False)
     with (tmp_path / study.KEPT).open("a") as file:
         file.write('\n{"seed": 3, "cut o')

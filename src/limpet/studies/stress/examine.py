@@ -16,6 +16,7 @@ from limpet.studies.stress.trace import Trace, run
 from limpet.studies.stress.worlds import USUAL, Size, world_of
 
 AGAIN = ("repeated", "restored", "turned", "mirrored", "moved")
+DIED = "crash (process)"  # of a world that took its process with it
 SHARE = 0.25  # of the seeds that each of these is tried on
 JUDGED = 0.5  # of the seeds whose seals are judged by the oracle
 FARTHEST = 0.3  # [m] about as far as a world is moved
@@ -73,6 +74,17 @@ def examine(seed: int, everything: bool = False, size: Size = USUAL) -> Outcome:
         seed, digest(), ", ".join(p.name for p in drawn.recipe.parts), len(base.steps),
         drawn.recipe.steps, sum(bool(s.report.cavities) for s in base.steps), base.nodes,
         base.seconds, base.error, tried, base.judged, len(drawn.rejected), tuple(found),
+    )  # fmt: skip
+
+
+def crashed(seed: int, how: str) -> Outcome:
+    """Of a world whose process has died."""
+    drawn = world_of(seed)
+    bodies = ", ".join(p.name for p in drawn.recipe.parts)
+    found = Finding(DIED, 0, 0.0, f"its process was {how}", 1)
+    return Outcome(
+        seed, digest(), bodies, 0, drawn.recipe.steps, 0, 0, 0.0, "", (), 0, len(drawn.rejected),
+        (found,),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from limpet.record.table import Cell, Progress, Result, Table, show_cell
-from limpet.studies.stress.examine import AGAIN, Outcome
+from limpet.studies.stress.examine import AGAIN, DIED, Outcome
 from limpet.studies.stress.failures import Failure, shrunk_failure
 from limpet.studies.stress.invariants import Finding
 
@@ -17,6 +17,7 @@ STOPPED = 0.002  # of all steps, at most, are stopped with an error
 SAME = 0.98  # of the turned and mirrored worlds have the same forces
 NONE = {
     "crash": "no crash",
+    DIED: "no process has died",
     "called converged": "no step is called converged that is not",
     "unconverged": "every step converges, or stops with an error",
     "air": "air is kept",
@@ -63,7 +64,9 @@ def by_name(outcomes: Sequence[Outcome]) -> Cases:
 
 def to_shrink(cases: Cases) -> list[tuple[Outcome, Finding]]:
     """The quickest failure of each kind, then the next of each."""
-    queues = [sorted(found, key=lambda of: of[0].seconds) for found in cases.values()]
+    # what takes a whole process with it cannot be shrunk in this one
+    alive = [found for name, found in cases.items() if name != DIED]
+    queues = [sorted(found, key=lambda of: of[0].seconds) for found in alive]
     rounds = [q[k] for k in range(SHRUNK) for q in queues if k < len(q)]
     return rounds[:SHRUNK]
 

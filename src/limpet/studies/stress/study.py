@@ -7,11 +7,12 @@ from pathlib import Path
 from time import perf_counter
 
 from limpet.record.table import Progress, Result
-from limpet.studies.parallel import add_lines, in_processes, read_lines
-from limpet.studies.stress.examine import Outcome, digest, examine
+from limpet.studies.parallel import Died, add_lines, outliving, read_lines
+from limpet.studies.stress.examine import Outcome, crashed, digest, examine
 from limpet.studies.stress.report import report
 
 KEPT = "worlds.jsonl"  # one finished seed per line
+HANGS = 600.0  # [s] for one world with all its checks, each of which ends after 20 s by itself
 
 
 def stress(
@@ -47,8 +48,9 @@ def collect(
 
 
 def _examined(left: Sequence[int], jobs: int, everything: bool) -> Iterator[Outcome]:
-    if jobs == 1 or len(left) < 2:
-        for seed in left:
-            yield examine(seed, everything)
-    else:
-        yield from in_processes(examine, [(s, everything) for s in left], jobs)
+    if len(left) == 1:
+        yield examine(left[0], everything)
+        return
+    # in processes of their own, which may crash
+    for (seed, _), found in outliving(examine, [(s, everything) for s in left], jobs, HANGS):
+        yield crashed(int(str(seed)), found.how) if isinstance(found, Died) else found
