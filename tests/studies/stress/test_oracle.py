@@ -12,6 +12,8 @@ from limpet.studies.stress.oracle import (
     lattice,
     widest_leak,
 )
+from limpet.studies.stress.trace import run
+from limpet.studies.stress.worlds import world_of
 
 SEALING = 5e-5  # [m]
 
@@ -96,3 +98,11 @@ def test_facets_of_a_sphere_bulge_by_their_sagitta() -> None:
     middle = points[triangles[100]].mean(axis=0)
     missing = 0.02 - np.linalg.norm(middle)
     assert bulge_at(Facets(points, triangles), middle) == pytest.approx(missing, rel=0.3)
+
+
+def test_what_the_cup_is_fixed_to_is_no_wall() -> None:
+    """The weight on a cup covers its far side, by which no air leaves."""
+    recipe = world_of(4049).recipe
+    assert recipe.part("cup").carrier == "weight"
+    surfaces = run(recipe, steps=1, limit=600.0).surfaces
+    assert len(surfaces.bodies) == 2 and surfaces.cup == 1

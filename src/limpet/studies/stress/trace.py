@@ -134,12 +134,14 @@ def _restored(sim: lp.Simulation, recipe: Recipe) -> lp.Simulation:
 
 
 def _surfaces(sim: lp.Simulation, recipe: Recipe) -> Surfaces:
-    joined = sim.snapshot().surface
-    bodies = []
+    """Without what the cup is fixed to, which covers its far side but closes nothing off."""
+    joined, carrier = sim.snapshot().surface, recipe.part("cup").carrier
+    bodies, names = [], []
     for k, body in enumerate(sim.bodies):
-        (surface,) = body.surfaces.values()
-        bodies.append((int(joined.offset[k]), body.n_points, np.asarray(surface.triangles)))
-    names = [b.name for b in sim.bodies]
+        if body.name != carrier:
+            (surface,) = body.surfaces.values()
+            bodies.append((int(joined.offset[k]), body.n_points, np.asarray(surface.triangles)))
+            names.append(body.name)
     shape = recipe.part("cup").shape.make()
     assert isinstance(shape, SoftShape)
     x = shape.collision.positions(shape.points)
