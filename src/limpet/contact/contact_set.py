@@ -212,7 +212,8 @@ class ContactSet(ConstraintSet):
         return {"near": self._near, "near_within": self._near_within, "edges": self._edges}
 
     def set_state(self, state: Mapping[str, object]) -> None:
-        near, edges, within = state["near"], state["edges"], state["near_within"]
+        near, edges = state["near"], state["edges"]
+        within = state.get("near_within", 0.0)  # a file of an older version: search anew
         assert isinstance(edges, Contacts) and (near is None or isinstance(near, Contacts))
         assert isinstance(within, float)
         self._near, self._near_within, self._edges, self._stale = near, within, edges, True
