@@ -17,7 +17,7 @@ LIMIT = 600.0  # [s] a busy machine compiles in this, too
         (1027, 21),  # a stiff cup at rest without any load: balance
         (1051, 34),  # voids of the union with an open slit between two vertices
         (1185, 39),
-        (3097, 20),  # two cups: one of them ceases to bear a ring of the cavity, once a crash
+        (3097, 16),  # two cups: one of them ceases to bear a ring of the cavity, once a crash
         (1531, 40),  # and a seal at edges that no sample was near
     ],
 )
