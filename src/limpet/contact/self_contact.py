@@ -21,7 +21,7 @@ from limpet.contact.collider import Collider, Shape, Walls
 from limpet.contact.contacts import EDGE_EDGE, VERTEX_FACE, doubled, store
 from limpet.contact.edges import crossing_normal, edge_between, is_ridge, meet
 from limpet.contact.vertices import BLEND, corners_of, held_normal, looks
-from limpet.geometry.bvh import FACING, facing_pairs
+from limpet.geometry.bvh import FACING
 from limpet.geometry.distance import (
     FACE,
     Adjacency,
@@ -37,6 +37,7 @@ from limpet.geometry.distance import (
     unit,
     vertex_normal,
 )
+from limpet.geometry.facing_pairs import facing_pairs
 
 Array = np.ndarray
 
