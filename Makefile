@@ -3,19 +3,21 @@
 # make html  build the pages of docs/ into build/docs, with the pictures that are there
 # make docs  the same, with every picture made anew that other code has drawn
 # make pictures  those pictures alone
+# make setup  what developers need; make run installs less
 # Set-up happens by itself, again only when pyproject.toml or constraints.txt has changed.
 
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DEVELOPERS := .venv/.developers
 
 # The matrices are small: more BLAS threads make them slower, not faster.
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: run test lint html docs pictures setup clean
+.PHONY: run test lint html docs pictures setup
 
-run: setup
+run: $(READY)
 	$(BIN)/limpet run ground --out runs/ground --force
 
 test: setup lint
@@ -35,15 +37,18 @@ docs: pictures html
 pictures: setup
 	$(BIN)/python docs/pictures.py
 
-setup: $(READY)
+setup: $(DEVELOPERS)
+
+$(READY): EXTRAS := view
+$(DEVELOPERS): EXTRAS := dev
 
 # With uv, which finds or fetches a Python by itself; else with the venv and pip of python3.
-$(READY): pyproject.toml constraints.txt
+$(READY) $(DEVELOPERS): pyproject.toml constraints.txt
 	@echo "setting up .venv (a minute or two)"
 	@if command -v uv >/dev/null 2>&1; then \
 	    set -e; \
 	    test -x $(BIN)/python || uv venv --quiet --python '>=3.11' .venv; \
-	    uv pip install --quiet --python $(BIN)/python -e '.[dev]' -c constraints.txt; \
+	    uv pip install --quiet --python $(BIN)/python -e '.[$(EXTRAS)]' -c constraints.txt; \
 	else \
 	    set -e; \
 	    $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -51,11 +56,7 @@ $(READY): pyproject.toml constraints.txt
 	             "name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
 	        exit 1; }; \
 	    test -x $(BIN)/python || $(PYTHON) -m venv .venv; \
-	    $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	        -e '.[dev]' -c constraints.txt; \
+	    $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check \
+	        -e '.[$(EXTRAS)]' -c constraints.txt; \
 	fi
-	@touch $@
-
-# numba's cache sees a change in a kernel's own file, not in one that it calls: clear it after both.
-clean:
-	find src \( -name '*.nbi' -o -name '*.nbc' \) -delete
+	@touch $(READY) $@

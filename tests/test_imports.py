@@ -13,7 +13,7 @@ ROOT = Path(limpet.__file__).parent
 
 # Lowest first; packages of one line do not know each other, but for the base,
 # whose files may use one another.
-BASE = ("errors", "units", "report", "clock", "compiled")
+BASE = ("errors", "units", "report", "clock", "compiled", "kernel_cache")
 ORDER = (
     ("geometry", "linalg", "storage"),
     ("meshing",),
@@ -31,7 +31,7 @@ ORDER = (
     ("scenes",),
     ("record",),
     ("viewer",),
-    ("studies",),
+    ("studies", "warm_up"),
     ("cli",),
     ("__main__",),
 )

@@ -1,4 +1,4 @@
-"""How the functions that only kernels call are compiled, and what to write in place of slices."""
+"""How kernels are compiled and kept, and what to write in them in place of slices."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import njit as njit
 from numba.extending import register_jitable
 
+from limpet.kernel_cache import install
+
 Array = np.ndarray
+
+install()
 
 
 def inner(**options: Any) -> Callable[[Callable], Callable]:

@@ -15,9 +15,8 @@ edge, half-way between its ends.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 
 Array = np.ndarray
 

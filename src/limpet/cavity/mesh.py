@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.curved_triangles import add_volume_gradient, curved_area, facets_of
 from limpet.cavity.quads import add_quad_gradient, facets_of_quads, quad_area
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.face_patches import FacePatches, join_patches
 from limpet.geometry.surface import Surface
 

@@ -16,12 +16,14 @@ from limpet.cli.app import Json, SceneArgument, Setting, Unit, app, examples
 from limpet.cli.console import (
     FAILED,
     WRONG_INPUT,
+    compile_for,
     console,
     exit_status,
     interrupt_on_signals,
     print_list,
     print_result,
     progress_bar,
+    progress_lines,
     scene_and_parameters,
     stop,
 )
@@ -177,6 +179,7 @@ def stress(
     from limpet.studies.stress.study import stress as run_worlds
 
     folder = out if out is not None else Path("runs") / "stress"
+    compile_for(None)
     with progress_bar() as progress:
         result = run_worlds(scenes, seed, jobs, progress, folder, everything)
     written = result.save(folder)
@@ -189,6 +192,27 @@ def stress(
             print(path)
     if not result.ok:
         stop("stress: a claim does not hold", FAILED)
+
+
+@app.command("warm-up", epilog=examples("limpet warm-up", "limpet warm-up ground --jobs 2"))
+def warm_up(
+    scene: Annotated[
+        str | None, typer.Argument(help="Compile what this scene needs; everything if omitted.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; default: one a core, up to 8.")
+    ] = None,
+) -> None:
+    """Compile the kernels beforehand, on all cores; else that happens when they are needed."""
+    from limpet.kernel_cache import folder
+    from limpet.warm_up.kernels import compile_on_all_cores, missing, of_scene
+
+    names = of_scene(None if scene is None else scene_and_parameters(scene)[0])
+    todo = missing(names)
+    with progress_lines() as progress:
+        if todo:
+            compile_on_all_cores(todo, progress, jobs)
+    print(f"{len(names)} kernels, {len(todo)} of them compiled now, in {folder()}")
 
 
 @app.command(
@@ -287,6 +311,7 @@ def _study(
         print_list({key: study.summary for key, study in studies.items()}, as_json)
         return
     study = find_study(kind, studies, name)
+    compile_for(name)
     with progress_bar() as progress:
         result = study.run(progress, settings, folder)
     written = result.save(folder) if folder is not None else []
@@ -308,4 +333,5 @@ def _server(target: str, settings: list[str], port: int) -> Server:
 
         return Server(None, port=port, replay=write_replay(Path(target)))
     name, parameters = scene_and_parameters(target)
+    compile_for(name)
     return Server(name, parameters | parse_settings(settings), port=port)

@@ -129,7 +129,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
         **_particle_lines(summary),
         "converged": f"{summary.converged_steps} of {summary.steps} steps",
         **_linearised_line(summary),
-        "simulated time": f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}",
+        "simulated time": _time_line(summary),
         "time per step": f"{summary.ms_per_step:.3g} ms",
         "run folder": str(folder),
     }
@@ -195,6 +195,13 @@ def _particle_lines(summary: Summary) -> dict[str, str]:
     }
 
 
+def _time_line(summary: Summary) -> str:
+    from limpet.units import show
+
+    longer = " or more" if summary.duration > (summary.steps + 0.5) * summary.h else ""
+    return f"{show(summary.duration, 's')} in steps of {show(summary.h, 's')}{longer}"
+
+
 def _probe(name: str, value: float) -> str:
     from limpet.record.history import unit_of_column
     from limpet.units import show
@@ -225,6 +232,33 @@ def progress_bar(first: str = "compiling") -> Iterator[Progress]:
         yield lambda done, total, text: bar.update(
             task, completed=done, total=total, description=text
         )
+
+
+@contextmanager
+def progress_lines() -> Iterator[Progress]:
+    """A progress bar on stderr, or a line at the start and after each quarter."""
+    if sys.stderr.isatty():
+        with progress_bar() as progress:
+            yield progress
+        return
+    said = -1
+
+    def say(done: float, total: float, text: str) -> None:
+        nonlocal said
+        quarter = int(4.0 * done / total) if total > 0.0 else 4
+        if quarter > said:
+            said = quarter
+            print(f"limpet: {text}: {25 * quarter} %", file=sys.stderr, flush=True)
+
+    yield say
+
+
+def compile_for(scene: str | None) -> None:
+    """Compile the kernels of a scene that are not compiled yet, on all cores."""
+    from limpet.warm_up.kernels import prepare
+
+    with progress_lines() as progress:
+        prepare(scene, progress)
 
 
 def stop(message: str, status: int) -> NoReturn:

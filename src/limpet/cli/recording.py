@@ -10,6 +10,7 @@ import typer
 from limpet.cli.app import Json, RunFolder, Setting, app, examples
 from limpet.cli.console import (
     FAILED,
+    compile_for,
     exit_status,
     finished_run,
     print_summary,
@@ -86,6 +87,7 @@ def run(
         if resume and (done := finished_run(folder)) is not None:
             summary = done
         else:
+            compile_for(name)
             summary = _run(load(name, parameters), folder, force, plots, frames, resume)
     except KeyboardInterrupt as signal:
         stop("interrupted before the first step; nothing was recorded", exit_status(signal))

@@ -8,9 +8,8 @@ cubic lies one root at most, so none is missed, however short the passage.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.distance import (
     Vec,
     add,

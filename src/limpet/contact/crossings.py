@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.contact.sheets import Sheet, bounding, near_triangles, sheet_of
 from limpet.geometry.bvh import DEPTH, refit
 from limpet.geometry.distance import point, segment_crosses_triangle

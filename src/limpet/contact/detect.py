@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from math import dist
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.contact.collider import Collider, Shape, collider
 from limpet.contact.contacts import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, Contacts
 from limpet.contact.edges import edge_rows

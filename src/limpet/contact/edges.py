@@ -11,9 +11,8 @@ is there.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.collider import Edges, Shape
 from limpet.contact.contacts import EDGE_EDGE, doubled, store
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, Tree, nearest, triangle_pairs

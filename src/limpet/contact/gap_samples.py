@@ -7,9 +7,8 @@ the solver.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.collider import Shape
 from limpet.contact.vertices import on_patch
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, nearest

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.contact.contacts import doubled
 from limpet.contact.continuous import time_edges_meet, time_of_impact
 from limpet.contact.sheets import Sheet, bounding, cover, near_triangles

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.collider import Shape
 from limpet.contact.edges import signed_distance
 from limpet.geometry.bvh import DEPTH, box_distance2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.contact.contacts import VERTEX_FACE, Contacts
 from limpet.contact.primitives import bounding_box, near_primitive
 

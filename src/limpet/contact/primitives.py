@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy, inner
+from limpet.compiled import copy, inner, njit
 from limpet.errors import require_positive
 
 Array = np.ndarray

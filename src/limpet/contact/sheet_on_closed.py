@@ -11,9 +11,8 @@ has gone through the sheet only where the sheet is inside the surface, and by SH
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.collider import Shape
 from limpet.contact.contacts import doubled
 from limpet.contact.edges import CROSSING, is_ridge

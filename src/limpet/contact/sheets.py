@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy, inner
+from limpet.compiled import copy, inner, njit
 from limpet.contact.contacts import doubled
 from limpet.contact.continuous import time_of_impact
 from limpet.geometry.bvh import DEPTH, Tree, build_tree

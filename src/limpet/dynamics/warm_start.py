@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.dynamics.constraint_set import RowBlock
 
 Array = np.ndarray

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.geometry.shape import Binding
 
 Array = np.ndarray

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy, inner
+from limpet.compiled import copy, inner, njit
 
 Array = np.ndarray
 

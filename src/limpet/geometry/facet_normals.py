@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.distance import (
     Adjacency,
     add,

@@ -7,9 +7,8 @@ Magnenat-Thalmann 1994), so that bounds of the normals leave out most of the tre
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.bvh import DEPTH, LEAF, Tree, separated, triangle_boxes
 from limpet.geometry.distance import dot, point, sub
 

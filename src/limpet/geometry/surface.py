@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.errors import MeshError
 
 Array = np.ndarray

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.geometry.distance import add, dot, scale
 from limpet.geometry.facet_normals import FacetNormals, face_turns, facet_normals
 from limpet.geometry.smooth import Patches, patch, patches

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.linalg import blas
 
-from limpet.compiled import copy, copy_rows, inner
+from limpet.compiled import copy, copy_rows, inner, njit
 from limpet.linalg.symbolic import SymbolicFactor
 
 Array = np.ndarray

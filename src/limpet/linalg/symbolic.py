@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.sparse.linalg import splu
+
+from limpet.compiled import njit
 
 Array = np.ndarray
 

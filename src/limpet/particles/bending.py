@@ -14,8 +14,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.geometry.distance import add, cross, dot, point, scale, sub
 
 Array = np.ndarray

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.dynamics.body import Body, BodyReport, momentum_residual
 from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, MeshError, require_positive

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.errors import LimpetError
 
 Array = np.ndarray

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.particles.bending import BendingModel, Bends, bending_and_tips, wrap_angle
 from limpet.particles.body import ParticleBody
 from limpet.particles.distances import Distances

@@ -11,9 +11,8 @@ Kept to be compared with the exact way, which is the default.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.particles.point_pairs import PointPairs
 from limpet.particles.sweep_points import Velocities
 from limpet.rigid.limited import solve_row

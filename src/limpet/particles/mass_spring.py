@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.dynamics.motion import Motion
 from limpet.errors import LimpetError, require_positive
 from limpet.particles.body import ParticleBody, pushed

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.linalg import block_cholesky as chol
 from limpet.linalg.symbolic import (
     BlockPattern,

@@ -7,9 +7,8 @@ Mueller et al. 2007, which C takes its goals from;
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.dynamics.motion import Motion
 from limpet.errors import LimpetError
 from limpet.geometry.distance import cross, dot, point, scale, sub

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.contacts import EDGE_EDGE, Contacts
 from limpet.contact.pipeline import CollisionBody
 from limpet.contact.primitive_pairs import Kinematics

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.distance import Vec, dot, point
 from limpet.particles.bending import BendingModel, Bends, bending_and_tips, wrap_angle
 from limpet.particles.distances import Distances

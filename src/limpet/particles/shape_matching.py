@@ -8,8 +8,8 @@ linear map of the particles and R its rotation. C makes velocities of them
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.dynamics.motion import Motion
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import det3, polar

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.pipeline import JoinedSheets
 from limpet.particles.body import ParticleBody
 from limpet.particles.distances import Distances

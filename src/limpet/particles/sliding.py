@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.contact.primitives import Primitive, signed_distance
 from limpet.contact.rows import tangent_pair
 from limpet.particles.point_pairs import PointPairs

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.particles.rows import BendRows, DistanceRows
 from limpet.particles.sweep_lines import (
     STEADY,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.distance import Vec, dot, point
 from limpet.particles.distances import length_rate
 from limpet.particles.rows import BendRows, DistanceRows, bending_gradient

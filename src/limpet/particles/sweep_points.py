@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy_rows, inner
+from limpet.compiled import copy_rows, inner, njit
 from limpet.contact.law import solve_contact
 from limpet.particles import held
 from limpet.particles.point_pairs import PointPairs

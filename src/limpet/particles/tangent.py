@@ -21,9 +21,9 @@ turn, contacts that stick or slip would change each other for ever.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.linalg import cho_factor, cho_solve
 
+from limpet.compiled import njit
 from limpet.contact.law import solve_contact
 from limpet.linalg.reduced_compliance import half_product, rows_times_columns, sparse_rows
 from limpet.linalg.rows import Rows

@@ -8,9 +8,8 @@ columns; of each, row i of lane l stands at (place + i) LANES + l.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy, inner
+from limpet.compiled import copy, inner, njit
 from limpet.geometry.distance import Vec, add, cross, dot, point, scale, sub
 from limpet.geometry.rotation import polar
 

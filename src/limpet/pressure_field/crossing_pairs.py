@@ -7,9 +7,8 @@ polygon can come from are left out before polygons.py cuts and clips the others.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.pressure_field.packed import CONSTANT, CORNERS, FACES, PRESSURES, SCALE, SLOPE
 
 Array = np.ndarray

@@ -21,9 +21,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy, copy_rows, inner
+from limpet.compiled import copy, copy_rows, inner, njit
 from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField, RigidSurface
 from limpet.pressure_field.packed import CORNERS, FACES, SLOPE
 from limpet.pressure_field.patch_terms import CORE, LOCKING

@@ -11,7 +11,8 @@ convex and least at rest, so it never adds energy.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from limpet.compiled import njit
 
 Array = np.ndarray
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy, copy_rows, inner
+from limpet.compiled import copy, copy_rows, inner, njit
 from limpet.geometry.rotation import quaternion_matrix
 from limpet.pressure_field.fields import RIGID_SPACE, SOFT_SPACE
 from limpet.pressure_field.friction_terms import friction_terms

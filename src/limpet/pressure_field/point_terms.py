@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy_rows, inner
+from limpet.compiled import copy_rows, inner, njit
 from limpet.pressure_field.friction_terms import point_friction
 from limpet.pressure_field.patch_terms import traction_points
 from limpet.pressure_field.surface import ContactSurface

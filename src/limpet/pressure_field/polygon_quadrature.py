@@ -7,7 +7,8 @@ Exact to degree 2, and the points move continuously with the bodies even as edge
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from limpet.compiled import njit
 
 Array = np.ndarray
 

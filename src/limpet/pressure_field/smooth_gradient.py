@@ -7,7 +7,8 @@ neighbours at each vertex, weighted by volume, and linear in between.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from limpet.compiled import njit
 
 Array = np.ndarray
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
+from limpet.compiled import njit
 from limpet.errors import LimpetError, MeshError, require_positive
 from limpet.geometry.bvh import build_tree, closest_points
 from limpet.geometry.shape import SoftShape

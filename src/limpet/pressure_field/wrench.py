@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.errors import LimpetError, require_positive
 from limpet.pressure_field.fields import FieldGeometry, HalfSpace, PressureField, RigidSurface
 from limpet.pressure_field.polygon_quadrature import WEIGHTS, twice_area

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.colors import to_rgb
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.record.section import cut
 from limpet.report import SectionFrame
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from scipy.interpolate import CubicSpline
 
+from limpet.compiled import njit
 from limpet.dynamics.motion import Motion, rising_times
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_matrix, rotation_vector

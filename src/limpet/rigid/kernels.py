@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy, inner
+from limpet.compiled import copy, inner, njit
 from limpet.geometry.rotation import (
     quaternion_matrix,
     quaternion_product,

@@ -7,9 +7,8 @@ directions of an anchor of particles.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.law import displacement_error
 
 Array = np.ndarray

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.errors import LimpetError
 from limpet.solver.laws import error, natural_map, project, solve_block
 from limpet.solver.problem import FactoredDelassus, Problem

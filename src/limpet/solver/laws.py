@@ -8,10 +8,10 @@ have no cache hits in numba, so a table of functions will not do.)
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.gas import law as gas
 from limpet.cavity.gas import regulated
+from limpet.compiled import njit
 from limpet.contact import law as contact
 from limpet.particles import held
 from limpet.rigid import bilateral, limited

@@ -14,8 +14,8 @@ border the system, with their own x as further unknowns.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.linalg.reduced_compliance import half_product
 from limpet.solver.dense import NewtonSystem
 from limpet.solver.laws import solve_block

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.curved_triangles import facets_of
 from limpet.cavity.mesh import CavityMesh, JoinedSurface, positions
+from limpet.compiled import njit
 from limpet.contact.collider import Shape
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, Tree, nearest
 from limpet.geometry.distance import add, cross, dot, point, scale, sub

@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.mesh import JoinedSurface
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.union import UnionMesh
 
 Array = np.ndarray

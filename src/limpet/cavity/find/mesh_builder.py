@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.find.curved_mesh import (
     Copies,
@@ -28,7 +27,7 @@ from limpet.cavity.mesh import (
     with_support,
 )
 from limpet.cavity.seal.boundary import Candidate
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.surface import edge_keys
 
 Array = np.ndarray

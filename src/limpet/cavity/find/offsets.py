@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.boundary import PULL, Division
 from limpet.cavity.seal.proximity import VertexProximity
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 
 Array = np.ndarray
 

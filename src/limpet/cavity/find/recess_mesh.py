@@ -18,12 +18,12 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.find.curved_mesh import Copies, Seams, Walls
 from limpet.cavity.find.mesh_builder import Closest, closed_mesh
 from limpet.cavity.mesh import CavityMesh, JoinedSurface
 from limpet.cavity.seal.boundary import Candidate
+from limpet.compiled import njit
 
 Array = np.ndarray
 

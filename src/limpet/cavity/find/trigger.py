@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.mesh import CavityMesh, JoinedSurface
 from limpet.cavity.seal.proximity import TOUCHING, VertexProximity
+from limpet.compiled import njit
 from limpet.contact.contacts import Contacts
 
 Array = np.ndarray

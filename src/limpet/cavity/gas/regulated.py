@@ -9,9 +9,9 @@ P_max.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.gas.law import closing_pressure
+from limpet.compiled import njit
 
 Array = np.ndarray
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.proximity import NOBODY, TOUCHING, VertexProximity
+from limpet.compiled import njit
 from limpet.errors import LimpetError, suggest
 
 Array = np.ndarray

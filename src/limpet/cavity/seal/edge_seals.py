@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.find.classify import NO_REGION, classify, outside_seeds
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.leak_paths import vertex_areas
 from limpet.cavity.seal.proximity import VertexProximity, vertex_proximity
+from limpet.compiled import njit
 from limpet.contact.contacts import Contacts
 
 Array = np.ndarray

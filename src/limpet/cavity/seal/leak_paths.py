@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.mesh import CavityMesh, JoinedSurface
 from limpet.cavity.seal.boundary import Candidate
 from limpet.cavity.seal.proximity import NOBODY, VertexProximity, vertex_proximity
+from limpet.compiled import njit
 from limpet.contact.contacts import Contacts
 
 Array = np.ndarray

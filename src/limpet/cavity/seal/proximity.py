@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.mesh import JoinedSurface
+from limpet.compiled import njit
 from limpet.contact.contacts import EDGE_EDGE, Contacts
 
 Array = np.ndarray

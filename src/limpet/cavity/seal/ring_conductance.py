@@ -10,12 +10,11 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from limpet.cavity.gas.gap_flow import RingGap
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.surface import edge_keys
 
 Array = np.ndarray

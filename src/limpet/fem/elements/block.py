@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.errors import MeshError
 from limpet.fem.elements.element import Element
 from limpet.geometry.rotation import det3

@@ -7,9 +7,8 @@ method converges slowly where cells are compressed and slender: its steps are to
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.fem.elements.block import CellBlock
 from limpet.fem.elements.corotational import POLAR, deform, gram, own_pressure, scatter
 from limpet.geometry.rotation import symmetric_eigen

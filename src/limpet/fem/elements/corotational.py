@@ -17,9 +17,8 @@ here (static condensation); shared ones are unknowns of the body (`mixed.py`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.fem.elements.block import CellBlock
 from limpet.geometry.rotation import gram_schmidt, polar, symmetric_eigen
 

@@ -15,8 +15,8 @@ With the polar rotation the derivative of tr e is exactly R: B = integral of N_A
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.fem.elements.block import CellBlock
 from limpet.fem.elements.corotational import (
     POLAR,

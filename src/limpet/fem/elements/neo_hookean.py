@@ -19,9 +19,8 @@ from rest.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import copy, inner
+from limpet.compiled import copy, inner, njit
 from limpet.fem.elements.block import CellBlock
 from limpet.fem.elements.corotational import gram
 from limpet.geometry.rotation import det3, symmetric_eigen
