@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from limpet.engine.simulation import Simulation, State
     from limpet.errors import LimpetError
     from limpet.fem.material import Fem, Material
-    from limpet.fem.rubbers import Rubber, rubber, young_of_shore
+    from limpet.fem.rubbers import Rubber, fit_rubber, rubber, young_of_shore
     from limpet.geometry.hausdorff import hausdorff
     from limpet.model.settings import Settings
     from limpet.model.world import World
@@ -56,6 +56,7 @@ _NAMES = {
     "TractionPath": "limpet.cavity.gas.limit",
     "Valve": "limpet.cavity.gas.vacuum_line",
     "World": "limpet.model.world",
+    "fit_rubber": "limpet.fem.rubbers",
     "hausdorff": "limpet.geometry.hausdorff",
     "rubber": "limpet.fem.rubbers",
     "young_of_shore": "limpet.fem.rubbers",
@@ -73,7 +74,7 @@ __all__ = [
     "Hose", "LeakySeal", "LimpetError", "Material", "NewtonSettings", "Pump", "Regulator",
     "Relinearisation", "Rubber",
     "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "cups",
-    "fields",
+    "fields", "fit_rubber",
     "hausdorff", "motion", "particles", "rubber", "shapes", "young_of_shore",
 ]  # fmt: skip
 

@@ -209,3 +209,17 @@ def test_the_files_of_the_manual_can_be_run(tmp_path):
         write(tmp_path, text, name)
     for name, _ in files:
         assert "cup" in scene_of(tmp_path / name).world.specs
+
+
+def test_a_rubber_that_stiffens_by_its_constants(tmp_path):
+    path = write(
+        tmp_path,
+        'scene = "cantilever"\n[parameters]\nyoung = "1 MPa"\nlaw = "mooney-rivlin"\n'
+        'c01 = "30 kPa"\nc20 = "-2 kPa"\nc30 = "1 kPa"\n',
+    )
+    (soft,) = scene_of(path).world.specs.values()
+    assert soft.material.constants[1:] == (3e4, -2e3, 1e3)
+    assert soft.material.young == 1e6
+    path = write(tmp_path, 'scene = "cantilever"\n[parameters]\nlaw = "mooney-rivlin"\n')
+    with pytest.raises(LimpetError, match="expected c01, c20 or c30"):
+        scene_of(path)

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from limpet.compiled import njit
 from limpet.errors import LimpetError, MeshError
-from limpet.fem.elements import neo_hookean
+from limpet.fem.elements import mooney_rivlin, neo_hookean
 from limpet.fem.elements.block import cell_block, changed, deformed_volume
 from limpet.fem.elements.choose import choose
 from limpet.fem.elements.compression import subtract_compression
 from limpet.fem.elements.corotational import NONE, POLAR, ROTATIONS, assemble, energy, lame
 from limpet.fem.elements.mixed import assemble_mixed, pressure_compliance
-from limpet.fem.material import Fem, Material
+from limpet.fem.material import RUBBER_LAWS, Fem, Material
 from limpet.geometry.cells import CELLS
 from limpet.geometry.shape import Array, SoftShape, check_points
 from limpet.linalg import symbolic
@@ -51,13 +51,13 @@ class Discretisation:
         n = len(points)
         elements = choose(
             name, shape.cells, material.poisson, fem.element or shape.element,
-            rubber=material.law == "neo-hookean",
+            rubber=material.law in RUBBER_LAWS,
         )  # fmt: skip
         mixed = any(e.shared_pressure for e in elements.values())
-        if material.law == "neo-hookean" and mixed:
+        if material.law in RUBBER_LAWS and mixed:
             raise LimpetError(
-                f"material law = 'neo-hookean' of '{name}': pressures shared between cells are for "
-                "the corotational law; use element tet10, hex8 or hex20"
+                f"material law = '{material.law}' of '{name}': pressures shared between cells are "
+                "for the corotational law; use element tet10, hex8 or hex20"
             )
         if fem.deviatoric == "explicit" and any(e.pressure is None for e in elements.values()):
             raise LimpetError(
@@ -66,6 +66,7 @@ class Discretisation:
             )
         self.material, self.fem = material, fem
         self.mu, self.lam = lame(material.young, material.poisson)
+        self.bulk = self.lam + 2.0 / 3.0 * self.mu
         self.rotation = NONE if material.law == "linear" else ROTATIONS[fem.rotation]
 
         # numbering: nodes 0 to n-1 and pressures from n up, as given; then in elimination order
@@ -116,10 +117,9 @@ class Discretisation:
             np.ascontiguousarray(place[u[:, b.cells.shape[1] :]])
             for u, b in zip(unknowns, self.blocks)
         ]
-        bulk = self.lam + 2.0 / 3.0 * self.mu
-        least = max(0.0, LEAST_COMPLIANCE / self.mu - 1.0 / bulk)
+        least = max(0.0, LEAST_COMPLIANCE / self.mu - 1.0 / self.bulk)
         self._compliance = [
-            pressure_compliance(b, self.mu, bulk, fem.stabilisation) for b in self.blocks
+            pressure_compliance(b, self.mu, self.bulk, fem.stabilisation) for b in self.blocks
         ]
         self._pivot = [c + least * b.pressure_mass for c, b in zip(self._compliance, self.blocks)]
         is_pressure = np.zeros(total, bool)
@@ -223,6 +223,10 @@ class Discretisation:
                 )  # fmt: skip
             elif m.law == "neo-hookean":
                 neo_hookean.assemble(b, x, slots, self.mu, self.lam, force, values, factor=factor)
+            elif m.constants is not None:
+                mooney_rivlin.assemble(
+                    b, x, slots, m.constants, self.bulk, force, values, factor=factor
+                )  # fmt: skip
             else:
                 assemble(
                     b, x, slots, self.mu, self.lam, force, values,
@@ -242,6 +246,8 @@ class Discretisation:
                 total += 0.5 * float(np.einsum("mi,mij,mj->", p[own], c, p[own], optimize=True))
             elif self.material.law == "neo-hookean":
                 total += neo_hookean.energy(b, x, self.mu, self.lam)
+            elif self.material.constants is not None:
+                total += mooney_rivlin.energy(b, x, self.material.constants, self.bulk)
             else:
                 total += energy(b, x, self.mu, self.lam, rotation=self.rotation)
         return total

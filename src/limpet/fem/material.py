@@ -8,8 +8,11 @@ import numpy as np
 
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.fem.elements.corotational import ROTATIONS
+from limpet.fem.rubber_curves import Constants, check_stable
 
-LAWS = ("corotational", "neo-hookean", "linear")
+RUBBER_LAWS = ("neo-hookean", "mooney-rivlin")
+LAWS = ("corotational", *RUBBER_LAWS, "linear")
+SOFTEST = 100.0  # [Pa] shear modulus; below it constants are likely to be in MPa
 
 
 @dataclass(frozen=True)
@@ -17,14 +20,18 @@ class Material:
     """Isotropic elastic material with Rayleigh damping.
 
     `law`: "corotational" (linear in the rotated frame; the default), "neo-hookean" (rubber that is
-    stretched far), or "linear" (small turns only: volume grows when it swings).
+    stretched far), "mooney-rivlin" (rubber that stiffens: made by `mooney_rivlin` or `yeoh`), or
+    "linear" (small turns only: volume grows when it swings).
     """
 
     young: float  # [Pa] Young's modulus E
     poisson: float  # Poisson's ratio, above -1 and at most 0.5
     mass_damping: float = 0.0  # a [1/s]
     stiffness_damping: float = 2e-3  # b [s]
-    law: str = "corotational"  # or "neo-hookean", "linear"
+    law: str = "corotational"  # or "neo-hookean", "mooney-rivlin", "linear"
+    c01: float = 0.0  # [Pa] constants of "mooney-rivlin"; c10 = young/(4 (1 + poisson)) - c01
+    c20: float = 0.0  # [Pa]
+    c30: float = 0.0  # [Pa]
 
     def __post_init__(self) -> None:
         require_positive("material young", self.young, " Pa", "4e6 is a soft silicone")
@@ -39,6 +46,66 @@ class Material:
                     f"material {label} = {getattr(self, label):g}: expected 0 or more"
                 )
         _one_of("material law", self.law, LAWS)
+        self._check_constants()
+
+    def _check_constants(self) -> None:
+        given = [n for n in ("c01", "c20", "c30") if getattr(self, n) != 0.0]
+        for n in given:
+            if not np.isfinite(getattr(self, n)):
+                raise LimpetError(f"material {n} = {getattr(self, n):g} Pa: expected a number")
+        if self.law != "mooney-rivlin":
+            if given:
+                raise LimpetError(
+                    f"material {given[0]} = {getattr(self, given[0]):g} Pa: law '{self.law}' has "
+                    "no such constant; use law = 'mooney-rivlin'"
+                )
+            return
+        if not given:
+            raise LimpetError(
+                "material law = 'mooney-rivlin': expected c01, c20 or c30 [Pa] (c10 follows from "
+                "young), or Material.mooney_rivlin or .yeoh; with none of them use 'neo-hookean'"
+            )
+        check_stable(self._four())
+
+    def _four(self) -> Constants:
+        return 0.25 * self.young / (1.0 + self.poisson) - self.c01, self.c01, self.c20, self.c30
+
+    @property
+    def constants(self) -> Constants | None:
+        """(c10, c01, c20, c30) [Pa] of the law "mooney-rivlin", else None."""
+        return self._four() if self.law == "mooney-rivlin" else None
+
+    @classmethod
+    def mooney_rivlin(
+        cls, c10: float, c01: float, c20: float = 0.0, c30: float = 0.0, *, poisson: float = 0.49,
+        mass_damping: float = 0.0, stiffness_damping: float = 2e-3,
+    ) -> Material:  # fmt: skip
+        """Rubber by the constants [Pa] of its data sheet: Young's modulus follows from them.
+
+        psi = c10 (I1 - 3) + c01 (I2 - 3) + c20 (I1 - 3)^2 + c30 (I1 - 3)^3 for stretches that keep
+        the volume; E = 4 (1 + nu) (c10 + c01), about 6 (c10 + c01).
+        """
+        half = c10 + c01
+        if not SOFTEST <= 2.0 * half < np.inf:
+            raise LimpetError(
+                f"c10 + c01 = {half:g} Pa: expected {0.5 * SOFTEST:g} or more, half the shear "
+                "modulus (0.5 MPa is 5e5)"
+            )
+        return cls(
+            4.0 * (1.0 + poisson) * half, poisson, mass_damping, stiffness_damping,
+            "mooney-rivlin", c01, c20, c30,
+        )  # fmt: skip
+
+    @classmethod
+    def yeoh(
+        cls, c10: float, c20: float, c30: float, *, poisson: float = 0.49,
+        mass_damping: float = 0.0, stiffness_damping: float = 2e-3,
+    ) -> Material:  # fmt: skip
+        """Rubber by the three constants [Pa] of Yeoh: `mooney_rivlin` with c01 = 0."""
+        return cls.mooney_rivlin(
+            c10, 0.0, c20, c30, poisson=poisson, mass_damping=mass_damping,
+            stiffness_damping=stiffness_damping,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,8 @@ class NodalBody(Body):
     def surface_stress(self) -> Array | None:
         """(n_points,) [Pa] von Mises stress, from the cells round each node."""
         d = self.fem
-        at_nodes = von_mises(d.blocks, self.x, d.mu, d.lam, d.rotation, d.material.law)
+        m = d.material
+        at_nodes = von_mises(d.blocks, self.x, d.mu, d.lam, d.rotation, m.law, m.constants)
         return self._on_points(np.repeat(at_nodes[:, None], 3, axis=1))[:, 0]
 
     def momentum(self) -> Array:

@@ -7,13 +7,14 @@ world.set_friction(cup, sheet, nbr.friction_on("steel", "oily"))
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from limpet.errors import LimpetError, suggest
 from limpet.fem.material import Material
+from limpet.fem.rubber_curves import NAMES, basis
 from limpet.geometry.shape import SoftShape
 from limpet.geometry.surface import volume
 
@@ -22,6 +23,9 @@ GENT = (
     "Chemistry and Technology 31 (1958) 896-906"
 )
 SOFTEST, HARDEST = 10.0, 95.0  # Shore A
+TERMS = {"mooney-rivlin": ("c10", "c01"), "yeoh": ("c10", "c20", "c30")}  # of a fit
+LOW = 0.1  # of the largest stress: below, a fit counts absolute errors, above relative ones
+Array = np.ndarray
 SURFACES = ("glass", "steel", "cardboard", "plastic")
 CONDITIONS = ("dry", "wet", "oily")
 
@@ -63,9 +67,11 @@ class Rubber:
         """[Pa] Young's modulus, from the hardness."""
         return young_of_shore(self.shore)
 
-    def material(self, law: str = "corotational") -> Material:
-        """The material of a soft body; `law` as in Material."""
-        return Material(young=self.young, poisson=self.poisson, law=law)
+    def material(
+        self, law: str = "corotational", *, c01: float = 0.0, c20: float = 0.0, c30: float = 0.0
+    ) -> Material:
+        """The material of a soft body; `law` and the constants [Pa] as in Material."""
+        return Material(self.young, self.poisson, law=law, c01=c01, c20=c20, c30=c30)
 
     def friction_on(self, surface: str, condition: str = "dry") -> float:
         """Coulomb's coefficient on glass, steel, cardboard or plastic; dry, wet or oily."""
@@ -136,3 +142,38 @@ def rubber(
     if not 0.0 < made.density < 1e5:
         raise LimpetError(f"rubber density = {made.density:g} kg/m^3: expected 900 to 1500")
     return made
+
+
+def fit_rubber(
+    stretch: Sequence[float] | Array, stress: Sequence[float] | Array, law: str = "yeoh", *,
+    test: str = "uniaxial", poisson: float = 0.49,
+) -> Material:  # fmt: skip
+    """A rubber from a measured curve: stretch (length by length at rest) and nominal stress [Pa].
+
+    `law`: "yeoh" (c10, c20, c30) or "mooney-rivlin" (c10, c01). `test`: "uniaxial", "equibiaxial"
+    or "planar". One test does not tell how a rubber behaves in others.
+    """
+    if law not in TERMS:
+        raise LimpetError(f"law = '{law}' of a fit{suggest(law, TERMS)}")
+    l, p = np.asarray(stretch, float), np.asarray(stress, float)
+    use = [NAMES.index(n) for n in TERMS[law]]
+    if l.shape != p.shape or l.ndim != 1 or not np.all(np.isfinite(l + p)):
+        raise LimpetError(f"fit: {l.shape} stretches, {p.shape} stresses: expected as many numbers")
+    if not np.all(l > 0.0) or np.any(p * (l - 1.0) < 0.0):
+        raise LimpetError(
+            "fit: stress and stretch - 1 have different signs: expected stretch = length / length "
+            "at rest (1 + strain), tension positive"
+        )
+    if len(np.unique(l[l != 1.0])) < len(use):
+        raise LimpetError(f"fit: expected {len(use)} or more points of different stretch")
+    weight = 1.0 / np.maximum(np.abs(p), LOW * np.abs(p).max())
+    matrix = weight[:, None] * basis(l, test)[:, use]
+    found, _, rank, _ = np.linalg.lstsq(matrix, weight * p, rcond=1e-10)
+    if rank < len(use):
+        raise LimpetError(
+            f"fit: a {test} test at these stretches does not tell {' from '.join(TERMS[law])}; use "
+            "other stretches, another test or law"
+        )
+    return Material.mooney_rivlin(
+        **{"c01": 0.0, **dict(zip(TERMS[law], found.tolist()))}, poisson=poisson
+    )

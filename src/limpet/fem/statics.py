@@ -15,6 +15,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from limpet.errors import DivergedError, LimpetError
+from limpet.fem.material import RUBBER_LAWS
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import Array
 
@@ -35,7 +36,7 @@ class StepControl:
     hasty: bool
 
 
-# Nearly incompressible cells bounce and come back. The rubber law has other places of rest, with
+# Nearly incompressible cells bounce and come back. The rubber laws have other places of rest, with
 # cells that are inside out, and must not be thrown there on the way.
 HASTY, CAREFUL = StepControl(0.05, 2.0, True), StepControl(0.01, 1.5, False)
 
@@ -58,7 +59,7 @@ def static_equilibrium(
     """
     if body.fem.n_free == len(body.x):
         raise LimpetError(f"'{body.name}': nothing holds it, so it falls; hold a region first")
-    pace = CAREFUL if body.fem.material.law == "neo-hookean" else HASTY
+    pace = CAREFUL if body.fem.material.law in RUBBER_LAWS else HASTY
     with ThreadpoolController().limit(limits=1, user_api="blas"):  # more slow small matrices down
         outcome = _approach(body, np.asarray(gravity, float), pace, tolerance, most, time)
     body.stop()

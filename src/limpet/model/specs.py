@@ -12,7 +12,7 @@ from limpet.cavity.gas.vacuum_line import Hose, Source, Valve
 from limpet.errors import LimpetError
 from limpet.fem.attachments import Attachment
 from limpet.fem.elements.choose import choose
-from limpet.fem.material import Fem, Material
+from limpet.fem.material import RUBBER_LAWS, Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape
 from limpet.geometry.smooth import CREASE
 from limpet.geometry.surface import Surface
@@ -68,7 +68,7 @@ class SoftSpec:
         """Why it cannot take the midpoint rule."""
         chosen = choose(
             self.name, self.shape.cells, self.material.poisson,
-            self.fem.element or self.shape.element, rubber=self.material.law == "neo-hookean",
+            self.fem.element or self.shape.element, rubber=self.material.law in RUBBER_LAWS,
         )  # fmt: skip
         if any(e.shared_pressure for e in chosen.values()):
             return "its element shares pressures between cells"

@@ -20,7 +20,12 @@ class SolidParameters(SceneParameters):
     poisson: float = Field(0.49, gt=-1.0, le=0.5, description="Poisson's ratio")
     density: Positive[Density] = Field(1100.0, description="density")
     damping: Time = Field(2e-3, ge=0.0, description="stiffness damping b of Rayleigh's a M + b K")
-    law: str = Field("corotational", description="corotational, neo-hookean or linear")
+    law: str = Field(
+        "corotational", description="corotational, neo-hookean, mooney-rivlin or linear"
+    )
+    c01: Pressure = Field(0.0, description="constant of mooney-rivlin; c10 follows from young")
+    c20: Pressure = Field(0.0, description="constant of mooney-rivlin")
+    c30: Pressure = Field(0.0, description="constant of mooney-rivlin")
     element: str | None = Field(None, description="element; chosen by the material if not given")
     stabilisation: float = Field(
         1.0, ge=0.0, description="pressure stabilisation of iicr11; 0: as in M"
@@ -30,7 +35,10 @@ class SolidParameters(SceneParameters):
         return Fem(element=self.element, stabilisation=self.stabilisation)
 
     def material(self) -> Material:
-        return Material(self.young, self.poisson, stiffness_damping=self.damping, law=self.law)
+        return Material(
+            self.young, self.poisson, stiffness_damping=self.damping, law=self.law, c01=self.c01,
+            c20=self.c20, c30=self.c30,
+        )  # fmt: skip
 
 
 def order_of(element: str | None) -> int:

@@ -9,31 +9,49 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from limpet.fem.elements import ELEMENTS, FAMILIES, corotational, neo_hookean
+from limpet.fem.elements import ELEMENTS, FAMILIES, corotational, mooney_rivlin, neo_hookean
 from limpet.fem.elements.block import cell_block
 from limpet.fem.elements.corotational import ROTATIONS, lame
 from limpet.fem.elements.mixed import assemble_mixed, pressure_compliance
+from limpet.fem.material import Material
 
 from .meshes import SIZE
 
 YOUNG, POISSON = 1e6, 0.4
 
-# A law is a rotation of the corotational one (none: linear elasticity), or neo-Hookean.
-LAWS = ("polar", "gram-schmidt", "none", "neo-hookean")
+# A law is a rotation of the corotational one (none: linear elasticity), or one of rubber.
+RUBBER = ("neo-hookean", "mooney-rivlin")
+LAWS = ("polar", "gram-schmidt", "none", *RUBBER)
 # Those whose forces derive from an energy; those that do not see a rotation of the whole body.
-WITH_ENERGY = ("polar", "none", "neo-hookean")
-OBJECTIVE = ("polar", "gram-schmidt", "neo-hookean")
+WITH_ENERGY = ("polar", "none", *RUBBER)
+OBJECTIVE = ("polar", "gram-schmidt", *RUBBER)
+# c01, c20 and c30 of Mooney's and Rivlin's law over the shear modulus: it softens, then stiffens
+SHARES = (0.1, -0.01, 0.003)
 
 
 def has_law(name, law):
     """Pressures shared between cells are for the corotational law."""
-    return not (law == "neo-hookean" and ELEMENTS[name].shared_pressure)
+    return not (law in RUBBER and ELEMENTS[name].shared_pressure)
 
 
 def with_laws(laws):
     """Run a test for every element under each of the laws that it knows."""
     cases = [(name, law) for name in ELEMENTS for law in laws if has_law(name, law)]
     return pytest.mark.parametrize(("name", "law"), cases, ids=["-".join(c) for c in cases])
+
+
+def constants_of(mu):
+    """c10, c01, c20 and c30 [Pa] of a shear modulus."""
+    c01, c20, c30 = (mu * share for share in SHARES)
+    return 0.5 * mu - c01, c01, c20, c30
+
+
+def material_of(law, young, poisson, **more):
+    """The material under one of LAWS."""
+    names = {"polar": "corotational", "gram-schmidt": "corotational", "none": "linear"}
+    if law == "mooney-rivlin":
+        more |= dict(zip(("c01", "c20", "c30"), constants_of(lame(young, poisson)[0])[1:]))
+    return Material(young, poisson, law=names.get(law, law), **more)
 
 
 every_element = pytest.mark.parametrize("name", list(ELEMENTS))
@@ -64,6 +82,7 @@ class Patch:
         self.without_pressure = cell_block(replace(element, pressure=None), rest, cells)
         self.mu, self.lam = lame(young, poisson)
         self.bulk = self.lam + 2.0 / 3.0 * self.mu
+        self.constants = constants_of(self.mu)
         corners = np.unique(cells[:, :4]) if element.shared_pressure else np.zeros(0, int)
         self.corners = corners  # nodes that carry a pressure
         number = np.full(len(rest), -1, np.int32)
@@ -98,6 +117,8 @@ class Patch:
             )  # fmt: skip
         elif self.law == "neo-hookean":
             neo_hookean.assemble(b, x, given, self.mu, self.lam, force, values)
+        elif self.law == "mooney-rivlin":
+            mooney_rivlin.assemble(b, x, given, self.constants, self.bulk, force, values)
         else:
             corotational.assemble(
                 b, x, given, self.mu, self.lam, force, values,
@@ -149,6 +170,8 @@ class Patch:
         """[J]; with shared pressures, of their answer to x."""
         if self.law == "neo-hookean":
             return neo_hookean.energy(self.block, x, self.mu, self.lam)
+        if self.law == "mooney-rivlin":
+            return mooney_rivlin.energy(self.block, x, self.constants, self.bulk)
         if not self.element.shared_pressure:
             return corotational.energy(self.block, x, self.mu, self.lam, rotation=self.rotation)
         shear = corotational.energy(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .kit import RUBBER, constants_of
+
 I = np.eye(3)
 FAR = 0.5  # change of volume from which the rubber law turns negative curvature round
 EVEN = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
@@ -35,7 +37,7 @@ def cofactor(f):
 
 def volume(law, f):
     """(v, dv/dF)."""
-    if law == "neo-hookean":
+    if law in RUBBER:
         return np.linalg.det(f) - 1.0, cofactor(f)
     r = rotation_of(law, f)
     return np.trace(r.T @ f) - 3.0, r
@@ -69,6 +71,42 @@ def positive(h, turned_round=False):
     return (axes * (np.abs(values) if turned_round else np.maximum(values, 0.0))) @ axes.T
 
 
+def mooney_rivlin(f, constants):
+    """(stress (3, 3), its derivative (9, 9)) of the part that resists changes of shape.
+
+    d = I1 a(J) - 3 and e = I2 b(J) - 3, where a and b are powers of J; from 1/2 to 0 parabolas that
+    end level, then constant.
+    """
+    c10, c01, c20, c30 = constants
+    j, dj, ddj = np.linalg.det(f), cofactor(f).ravel(), determinant_curvature(f)
+
+    def of_shape(i, di, ddi, exponent):
+        k = max(j, 0.5)
+        p, p1, p2 = k**exponent, exponent * k ** (exponent - 1), 0.0
+        if j > 0.5:
+            p2 = exponent * (exponent - 1) * k ** (exponent - 2)
+        elif j > 0.0:
+            p, p1, p2 = p - p1 * (0.25 - j**2), 2.0 * p1 * j, 2.0 * p1
+        else:
+            p, p1 = p - 0.25 * p1, 0.0
+        second = p * ddi + p1 * (np.outer(di, dj) + np.outer(dj, di))
+        return i * p - 3.0, p * di + i * p1 * dj, second + i * (p2 * np.outer(dj, dj) + p1 * ddj)
+
+    one, both, size = f.ravel(), np.einsum("ij,kl->ikjl", I, I), np.sum(f * f)
+    left, right = f @ f.T, f.T @ f
+    swapped = np.einsum("il,kj->ijkl", f, f).reshape(9, 9)  # of dF F^T F + F dF^T F + F F^T dF
+    turned = np.kron(I, right) + swapped + np.kron(left, I)
+    i2 = 0.5 * (size**2 - np.sum(right * right))
+    di2 = 2.0 * (size * f - f @ right).ravel()
+    ddi2 = 4.0 * np.outer(one, one) + 2.0 * size * both.reshape(9, 9) - 2.0 * turned
+    d, dd, ddd = of_shape(size, 2.0 * one, 2.0 * np.eye(9), -2.0 / 3.0)
+    _, de, dde = of_shape(i2, di2, ddi2, -4.0 / 3.0)
+    w1, w2 = c10 + 2.0 * c20 * d + 3.0 * c30 * d**2, 2.0 * c20 + 6.0 * c30 * d
+    if d < 0.0:
+        w1, w2 = c10 * (1.0 - d**2 / 9.0), -2.0 * c10 * d / 9.0
+    return (w1 * dd + c01 * de).reshape(3, 3), w2 * np.outer(dd, dd) + w1 * ddd + c01 * dde
+
+
 def at_point(law, f, mu, lam, mixed, pressure):
     """(stress (3, 3), its derivative (9, 9) made positive) under a pressure of the mixed space."""
     v, dv = volume(law, f)
@@ -84,6 +122,16 @@ def at_point(law, f, mu, lam, mixed, pressure):
         h += 2.0 * m / size**2 * np.outer(f, f) + l * np.outer(d, d)
         h += iso * determinant_curvature(f)
         return m * (1.0 - 1.0 / size) * f + iso * dv, positive(h, turned_round=abs(v) > FAR)
+    if law == "mooney-rivlin":
+        constants = constants_of(mu)
+        bulk = 0.0 if mixed else lam + 2.0 / 3.0 * mu
+        stress, h = mooney_rivlin(f, constants)
+        iso = bulk * v + pressure
+        if v < -0.5:  # squeezed to less than half
+            more = 64.0 / 3.0 * constants[0] + 160.0 / 3.0 * constants[1]
+            bulk, iso = bulk + more, iso + more * (v + 0.5)
+        h = h + bulk * np.outer(d, d) + iso * determinant_curvature(f)
+        return stress + iso * dv, positive(h, turned_round=not -0.5 < v < 0.2)
     l = -2.0 / 3.0 * mu if mixed else lam
     iso = l * v + pressure
     strain = 0.5 * (dv.T @ f + f.T @ dv) - I

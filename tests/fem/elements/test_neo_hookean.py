@@ -10,10 +10,10 @@ from limpet.fem.elements import ELEMENTS
 from limpet.fem.elements.corotational import lame
 from limpet.fem.elements.neo_hookean import moduli
 
-from .kit import YOUNG, Patch, bent_cell, turn, with_laws
+from .kit import RUBBER, YOUNG, Patch, bent_cell, turn, with_laws
 from .meshes import SIZE, distorted_box, mesh
 
-rubber = with_laws(["neo-hookean"])
+rubber, both = with_laws(["neo-hookean"]), with_laws(RUBBER)
 
 
 def psi(stretches, mu, lam):
@@ -30,7 +30,7 @@ def slope(function, at, step=1e-4):
     return (8.0 * near - far) / (12.0 * step)
 
 
-@rubber
+@both
 @pytest.mark.parametrize("poisson", [0.0, 0.3, 0.49])
 def test_small_strains_follow_young_and_poisson(name, law, poisson):
     """At rest the stiffness is that of linear elasticity."""
@@ -45,7 +45,7 @@ def test_small_strains_follow_young_and_poisson(name, law, poisson):
     assert np.abs(rubber.force(patch.rest)).max() < 1e-12 * YOUNG * SIZE**2
 
 
-@rubber
+@both
 def test_energy_is_least_at_rest(name, law):
     """Also on a single cell, whose inner modes no neighbour holds."""
     rng = np.random.default_rng(1)

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from limpet.fem.elements import ELEMENTS
-from limpet.fem.material import Fem, Material
+from limpet.fem.material import Fem
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import SoftShape, boundary
 
-from .kit import YOUNG, bent_cell, family_of, turn, with_laws
+from .kit import RUBBER, YOUNG, bent_cell, family_of, material_of, turn, with_laws
 from .meshes import SIZE, mesh
 
 H = 0.01  # [s]
 DIVISIONS = (2, 1, 1)
-LAWS = ("polar", "gram-schmidt", "neo-hookean")
+LAWS = ("polar", "gram-schmidt", *RUBBER)
 
 
 def body_of(name, law):
@@ -24,7 +24,7 @@ def body_of(name, law):
     points, cells = mesh(element, DIVISIONS, lambda x: SIZE * x * DIVISIONS)
     skin = boundary({kind: cells})
     shape = SoftShape("patch", points, {kind: cells}, skin, skin, {}, family_of(element))
-    material = Material(YOUNG, 0.4, law="neo-hookean" if law == "neo-hookean" else "corotational")
+    material = material_of(law, YOUNG, 0.4)
     rotation = "gram-schmidt" if law == "gram-schmidt" else "polar"
     return SoftBody("patch", shape, material, 0.002, fem=Fem(rotation=rotation))
 
