@@ -188,3 +188,22 @@ def test_a_damaged_journal_ends_at_the_damage(tmp_path):
     assert [r.step for r in read_journal(tmp_path)] == [0]
     path.write_bytes(data[: records[0].end - 1])
     assert list(read_journal(tmp_path)) == []
+
+
+def test_a_run_with_longer_steps_is_resumed(tmp_path):
+    """Its history has fewer rows than h."""
+    own = load("ground", {**SMALL, "duration": "0.4 s", "stride": 4})
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    record_run(own, own.simulation(), whole, plots=False)
+    rows, _ = read_rows(whole / "history.csv")
+    assert len(rows) < STEPS and rows[-1]["step"] == STEPS
+    half = len(rows) // 2
+
+    def interrupt(report):
+        if report.step == rows[half]["step"]:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    record_run(own, own.simulation(), cut, plots=False, on_step=interrupt)
+    again = load("ground", {**SMALL, "duration": "0.4 s", "stride": 4})
+    record_run(again, again.simulation(), cut, plots=False, resume=True)
+    assert_same_record(whole, cut)

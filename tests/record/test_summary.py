@@ -138,3 +138,10 @@ def test_nan_cannot_become_json(story):
 
     with pytest.raises(ValueError, match="not JSON compliant"):
         dataclasses.replace(summary_of(story), max_residual=math.nan).to_json()
+
+
+def test_a_cup_that_is_sealed_and_touches_nothing_has_no_push_force(kit):
+    """It may begin within the sealing distance of the part."""
+    sealed = kit.report(1, force=0.1, pressure=101e3, volume=1e-7)
+    s = summary_of([replace(sealed, active_contacts=0)])
+    assert s.cups["cup"].push_force == 0.0

@@ -73,6 +73,7 @@ def test_units_of_parameters():
     assert units == {
         "h": "s",
         "duration": "s",
+        "stride": "",
         "sealing_distance": "m",
         "seal": "",
         "reach": "m",

@@ -18,6 +18,7 @@ from limpet.dynamics.warm_start import SolverMemory
 from limpet.engine import observation, state_file
 from limpet.engine.observation import Snapshot
 from limpet.engine.state import State
+from limpet.engine.stride import ACCEPTED, SHARE, next_stride, step_error
 from limpet.errors import (
     DivergedError,
     LimpetError,
@@ -42,6 +43,10 @@ COSTLY = 8  # for how many parts one counts whose constraints were not solved, o
 QUARTERS = 2  # halvings of a step in which a body deforms far
 
 
+class TooLongError(Exception):
+    """A step of several h has to be shorter."""
+
+
 class Simulation:
     """Steps a World: ``for report in sim.run(duration)``, or ``sim.step()``.
 
@@ -61,32 +66,78 @@ class Simulation:
         self._cavities: list[tuple[CavityReport, ...]] = []  # of the parts of the last step
         self._sensors: list[tuple[float, Mapping[str, VacuumSensorReport]]] = []  # with h [s]
         self._parts = 1  # into which the step is divided
+        self._stride = 1  # h of the next step, if Settings.stride allows
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
     def run(self, duration: float) -> Iterator[StepReport]:
-        """Step until `duration` [s] from now; the last step may end up to h/2 off."""
+        """Step until `duration` [s] from now; the last step may end up to h/2 off.
+
+        Steps have the length h, or up to Settings.stride times as much.
+        """
         require_positive("duration", duration, " s")
         count = round(duration / self.h)
         if count < 1:
             raise LimpetError(
                 f"duration = {duration:g} s: expected a step h = {self.h:g} s or more"
             )
-        return (self.step() for _ in range(count))
+        return self._until(self.steps + count)
 
-    def step(self) -> StepReport:
-        """Advance by h: Bernardin et al. 2023, algorithm 1, all constraint sets in one problem."""
+    def _until(self, last: int) -> Iterator[StepReport]:
+        while self.steps < last:
+            yield self.step(last - self.steps)
+
+    def step(self, most: int | None = None) -> StepReport:
+        """Advance by h: Bernardin et al. 2023, algorithm 1, all constraint sets in one problem.
+
+        Where Settings.stride is above 1, by up to that many h, and by `most` at most.
+        """
         with self._one_thread.limit(limits=1, user_api="blas"):
-            return self._step()
+            self._clock.start()
+            longest = min(self._stride, self.settings.stride if most is None else most)
+            return self._stride_of(longest) if longest > 1 else self._step(1)
 
-    def _step(self) -> StepReport:
-        self._clock.start()
+    def _stride_of(self, length: int) -> StepReport:
+        """A step of several h, or of half as many if that is too long."""
+        while length > 1:
+            before = self.get_state()
+            try:
+                return self._step(length)
+            except (TooLongError, DivergedError, OverlapError):
+                self.set_state(before)
+                length //= 2
+        return self._step(1)
+
+    def _step(self, length: int) -> StepReport:
+        """A step of `length` h; raises TooLongError where it has to be shorter."""
         self._cavities.clear()
         self._sensors.clear()
         self._parts = 1
-        solution = self._advance(self.h, HALVINGS if self.model.divisible else 0)
-        self.steps += 1
+        v, trapped = self._context().v, self._trapped()
+        dividing = length == 1 and self.model.divisible
+        solution = self._advance(length * self.h, HALVINGS if dividing else 0)
+        if self.settings.stride > 1:
+            self._choose_stride(length, solution, v, self._trapped() == trapped)
+        self.steps += length
         self.time = self.steps * self.h
         return self._report(solution)
+
+    def _choose_stride(self, made: int, solution: StepSolution, v: Array, sealed: bool) -> None:
+        """The length of the next step, from the error of one of `made` h."""
+        tolerance = SHARE * self.settings.sealing_distance
+        error = step_error(v, self._context().v, made * self.h)
+        if made > 1 and (
+            not sealed
+            or error > ACCEPTED * tolerance
+            or not solution.converged
+            or self._too_long(solution, HALVINGS)
+        ):
+            raise TooLongError
+        self._stride = next_stride(made, error, tolerance, self.settings.stride)
+
+    def _trapped(self) -> tuple[int, ...]:
+        """The cavities that there are."""
+        cavities = self.model.cavities
+        return () if cavities is None else tuple(c.id for c in cavities.ledger.cavities)
 
     def _advance(self, h: float, halvings: int) -> StepSolution:
         """Advance by h; what does not converge, or is too long, is made in two halves."""
@@ -360,14 +411,14 @@ class Simulation:
 
     def get_state(self) -> State:
         """A copy of the state: set it and continue, and every bit is the same."""
-        return State.of(self.model, self.steps, self.h, self.memory, self.control)
+        return State.of(self.model, self.steps, self.h, self.memory, self.control, self._stride)
 
     def set_state(self, state: State) -> None:
         """Go back to a state of the same world at the same time step."""
         state.restore(self.model, self.h)
         self._points = None
         self.steps, self.time = state.step, state.step * self.h
-        self.memory, self.control = state.memory, state.control
+        self.memory, self.control, self._stride = state.memory, state.control, state.stride
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the state to a file, from which `load` continues in any process."""

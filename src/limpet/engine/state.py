@@ -21,20 +21,22 @@ VARYING = ("impulses/", "warm_start/")  # of particles: as many as there were co
 class State:
     """Arrays and frozen records; nothing later changes them."""
 
-    step: int  # steps made so far
+    step: int  # h made so far
     h: float  # [s]
     bodies: Mapping[str, Mapping[str, Array]]  # arrays of each body, by name
     sets: Mapping[str, Mapping[str, object]]  # records of each constraint set, by name
     memory: SolverMemory  # the last multipliers, to start from
     control: Control  # applied forces, leak and vacuum set while running
+    stride: int = 1  # h of the next step
 
     @staticmethod
     def of(
-        model: SimulationModel, step: int, h: float, memory: SolverMemory, control: Control
-    ) -> State:
+        model: SimulationModel, step: int, h: float, memory: SolverMemory, control: Control,
+        stride: int = 1,
+    ) -> State:  # fmt: skip
         bodies = {body.name: body.get_state() for body in model.bodies}
         sets = {constraints.name: constraints.get_state() for constraints in model.sets}
-        return State(step, h, bodies, sets, memory, control)
+        return State(step, h, bodies, sets, memory, control, stride)
 
     def restore(self, model: SimulationModel, h: float) -> None:
         """Hand the arrays back to the bodies and sets of a model of the same world."""

@@ -74,7 +74,7 @@ class FrameRecorder:
 
     def add(self, report: StepReport, *, last: bool = False) -> None:
         """Keep this step if a frame is due, or if it is the last."""
-        due = report.step % self._interval == 0
+        due = report.step // self._interval > self.frames[-1].step // self._interval
         if (due or last) and self.frames[-1].step != report.step:
             self._keep(report)
 

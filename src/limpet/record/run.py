@@ -76,7 +76,8 @@ def _steps(
     signals: StopSignals,
 ) -> tuple[RunStatus, str | None]:  # fmt: skip
     """All steps that are left, unless a signal comes; a state is saved then and now and again."""
-    total, done = round(scene.duration / scene.h), len(recorder.rows)
+    total = round(scene.duration / scene.h)
+    done = int(recorder.rows[-1]["step"] or 0) if recorder.rows else 0
     for report in simulation.run((total - done) * scene.h if done else scene.duration):
         with signals.writing():
             recorder.add(report)

@@ -169,9 +169,10 @@ class Recorder:
         """
         row = flatten(report, self._up)
         self._history.append(csv_line(row).encode())
+        before = int(self.rows[-1]["step"] or 0) if self.rows else 0
         self.rows.append(row)
         self._update_key_frames(row)
-        if report.step % self._frame_interval == 0:
+        if report.step // self._frame_interval > before // self._frame_interval:
             self._add_frame(self._capture("frame"), report.step)
         with self._paces["summary"] as due:
             if due:
@@ -274,7 +275,7 @@ class Recorder:
 
 
 def frame_interval(duration: float, h: float) -> int:
-    """Number of steps from one frame to the next."""
+    """Number of h from one frame to the next."""
     return max(1, int(duration / h / SECTION_FRAMES))
 
 

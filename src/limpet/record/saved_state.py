@@ -53,7 +53,7 @@ def restore(folder: Path, scene: Scene, simulation: object) -> Kept | None:
     rows, history_size = read_rows(folder / "history.csv", real.steps)
     records = [r for r in read_journal(folder) if r.step <= real.steps]
     keys = [r for r in records if r.kind == "keys" and r.step == real.steps]
-    if len(rows) != real.steps or not keys:
+    if (rows[-1]["step"] if rows else 0) != real.steps or not keys:
         raise LimpetError(
             f"run folder '{folder}': its history and its frames do not reach its {FILE}; "
             "run the scene again with --force"

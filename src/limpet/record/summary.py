@@ -166,7 +166,9 @@ def _cups(rows: list[Row]) -> dict[str, CupSummary]:
         found[name] = CupSummary(
             peak_pull_force=_value(best, force) if pulled else None,
             peak_time=_value(best, "time") if pulled else None,
-            push_force=max(-_value(row, force) for row in rows if row["active_contacts"]),
+            push_force=max(
+                (-_value(row, force) for row in rows if row["active_contacts"]), default=0.0
+            ),
             min_pressure=min(_value(row, pressure) for row in own),
             seals=sum(now and not before for before, now in pairwise([False, *sealed])),
             release_time=_value(rows[opened[-1]], "time") if opened and not sealed[-1] else None,

@@ -35,6 +35,9 @@ class SceneParameters(BaseModel):
 
     h: Time = 0.01
     duration: Time
+    stride: int = Field(
+        1, ge=1, le=1000, description="steps may be up to so many h long if little happens"
+    )
     sealing_distance: Length = Field(5e-5, gt=0.0, description="gaps below this are airtight")
     seal: str = Field("binary", description="binary, or leaky: air flows through the gap")
     reach: Length = Field(3e-4, gt=0.0, description="leaky: a ring within this has a cavity")
@@ -86,7 +89,8 @@ class Scene:
         from limpet.model.settings import Settings
 
         names = (
-            "sealing_distance", "seal_boundary", "cavities", "cavity_faces", "pressure_increments",
+            "stride", "sealing_distance", "seal_boundary", "cavities", "cavity_faces",
+            "pressure_increments",
         )  # fmt: skip
         p = self.parameters
         own: dict[str, Any] = {n: getattr(p, n) for n in names if hasattr(p, n)}
