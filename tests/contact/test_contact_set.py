@@ -87,3 +87,28 @@ def test_a_longer_step_looks_further_than_the_shorter_one_before() -> None:
     now.v[: len(now.v) // 2, 2] = -4.0  # [m/s]: 40 mm in a step, more than box and plate measure
     assert len(contacts.near(replace(now, h=1e-3))) == 0
     assert len(contacts.near(now)) > 0
+
+
+def test_trees_stand_where_a_step_begins_anew() -> None:
+    """A step that is made in parts has looked where it would have ended."""
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.02, 0.02, 0.02), 0.1, name="box", position=(0, 0, 0.05))
+    world.add_rigid(lp.shapes.box(0.1, 0.1, 0.005), 1.0, name="plate", fixed=True)
+    simulation = lp.Simulation(world, h=0.01)
+    contacts = simulation.model.contacts
+    assert contacts is not None
+    now, half = simulation._context(), simulation._context(0.005)
+    tree = contacts.colliders[0].shape.tree
+    contacts.update(now)
+    low = tree.lower[0].copy()
+    up = np.array([0.0, 0.0, 0.03])
+    away = now.x + up
+    contacts.recheck(away, now.v)
+    np.testing.assert_allclose(tree.lower[0], low + up)
+    contacts.near(half)  # refused, so from the beginning
+    np.testing.assert_allclose(tree.lower[0], low)
+    contacts.update(half)
+    contacts.recheck(away, now.v)
+    contacts.accept(np.zeros(0), np.zeros(0))
+    contacts.near(replace(half, x=away))
+    np.testing.assert_allclose(tree.lower[0], low + up)

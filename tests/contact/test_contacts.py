@@ -49,3 +49,16 @@ def test_contacts_join_without_those_that_are_known():
     assert both.vertices_a[:, 0].tolist() == [1, 4, 6]
     assert both.gap.tolist() == [0.0, 0.0, 1.0]
     assert b.among(a).tolist() == [True, False]
+
+
+def test_edges_stand_in_the_order_of_their_ends_after_the_vertices():
+    rows = [
+        (VERTEX_FACE, (5, 5, 5), (1, 2, 3)), (FACE_VERTEX, (1, 2, 3), (4, 4, 4)),
+        (EDGE_EDGE, (1, 2, 1), (4, 5, 4)), (EDGE_EDGE, (1, 3, 1), (2, 9, 2)),
+        (EDGE_EDGE, (1, 3, 1), (4, 5, 4)),
+    ]  # fmt: skip
+    for found in ([0, 1, 2, 3, 4], [0, 1, 4, 2, 3], [0, 1, 3, 4, 2]):
+        index = np.array([[kind, *a, *b] for kind, a, b in (rows[i] for i in found)], np.int32)
+        value = np.zeros((5, 10))
+        value[:, 6] = found
+        assert Contacts.of_rows(0, 1, index, value, FIRST).gap.tolist() == [0, 1, 2, 3, 4]

@@ -85,7 +85,7 @@ def state_of(u, lam, w, mu):
     pushed = lam[0] - u[0] / w[0, 0]
     if pushed <= 0.0:
         return "open"
-    rho = 0.5 * (1.0 / w[1, 1] + 1.0 / w[2, 2])
+    rho = 2.0 / (w[1, 1] + w[2, 2])
     return "stick" if np.linalg.norm(lam[1:] - rho * u[1:]) <= mu * pushed else "slip"
 
 
@@ -120,13 +120,25 @@ def test_friction_has_no_preferred_direction(seed, angle):
     rng = np.random.default_rng(seed)
     c, s = np.cos(angle), np.sin(angle)
     turn = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
-    w, u, lam = np.diag([1.3, 0.7, 0.7]), rng.normal(size=3), rng.normal(size=3)
+    g = rng.normal(size=(3, 3))
+    w, u, lam = 0.1 * np.eye(3) + g @ g.T, rng.normal(size=3), rng.normal(size=3)
+    there = turn @ w @ turn.T, turn @ u, turn @ lam  # the same contact along other tangents
     plain, turned = np.empty(3), np.empty(3)
     contact.solve_contact(w, u, lam, 0.4, plain)
-    contact.solve_contact(w, turn @ u, turn @ lam, 0.4, turned)
-    np.testing.assert_allclose(turned, turn @ plain, atol=1e-12)
-    phi, phi_turned = natural_map(w, u, lam, 0.4)[1], natural_map(w, turn @ u, turn @ lam, 0.4)[1]
-    np.testing.assert_allclose(phi_turned, turn @ phi, atol=1e-12)
+    contact.solve_contact(*there, 0.4, turned)
+    np.testing.assert_allclose(turned, turn @ plain, atol=1e-11)
+    phi, phi_turned = natural_map(w, u, lam, 0.4)[1], natural_map(*there, 0.4)[1]
+    np.testing.assert_allclose(phi_turned, turn @ phi, atol=1e-11)
+    data, h = np.array([0.4]), 0.01
+    left = contact.error(data, h, w, u, lam, phi)
+    assert contact.error(data, h, *there, phi_turned) == pytest.approx(left, rel=1e-11)
+
+
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_the_error_of_a_nan_is_a_nan(row):
+    phi = np.full(3, 0.1)
+    phi[row] = np.nan
+    assert np.isnan(contact.error(np.array([0.4]), 0.01, np.eye(3), phi, phi, phi))
 
 
 def test_the_tangents_answer_to_the_new_normal_force():

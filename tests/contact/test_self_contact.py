@@ -11,7 +11,7 @@ import limpet as lp
 from limpet.contact.collider import Collider, collider
 from limpet.contact.contacts import EDGE_EDGE, Contacts
 from limpet.contact.detect import detect
-from limpet.contact.self_contact import touching_itself
+from limpet.contact.self_contact import _through_wall, touching_itself
 from limpet.dynamics.relinearisation import Relinearisation
 from limpet.geometry.rotation import rotation_matrix
 from limpet.geometry.shape import Binding, SoftShape
@@ -115,6 +115,25 @@ def test_a_thin_wall_does_not_touch_itself() -> None:
     for strain in (0.0, 0.2, 0.45):
         x = points * [1.0, 1.0, 1.0 - strain]
         assert len(own_contacts(body, x, 1e-3)) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_lies_in_one_plane_at_rest_is_on_the_same_side_of_the_wall(seed: int) -> None:
+    """In any pose: rounding tells neither side."""
+    points, triangles = surface_of(lp.shapes.soft_box(0.02, 0.02, 5e-3, (6, 6, 1)))
+    turn = rotation_matrix(np.random.default_rng(seed).normal(size=3), 2.0)
+    body = ready(points @ turn.T, triangles)
+    assert body.walls is not None
+    z = points[:, 2]
+    inner = np.abs(points[:, :2]).max(axis=1) < 0.009
+    top, level = np.flatnonzero((z == z.max()) & inner), z[triangles]
+    for i in top.tolist():
+        others = inner[triangles].all(axis=1) & ~(triangles == i).any(axis=1)
+        beside = np.flatnonzero((level == z.max()).all(axis=1) & others)
+        under = np.flatnonzero((level == z.min()).all(axis=1))
+        through = [_through_wall(i, t, body.shape.adjacent, body.walls) for t in beside]
+        assert len(through) > 1 and not any(through)
+        assert any(_through_wall(i, t, body.shape.adjacent, body.walls) for t in under)
 
 
 @pytest.mark.parametrize("seed", range(3))

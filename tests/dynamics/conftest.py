@@ -59,6 +59,9 @@ BODIES = {
         soft_box(0.02, 0.02, 0.03, (2, 2, 2), "iicr21"), Fem(deviatoric="explicit"), young=4e3
     ),
     "held rubber box": lambda: held(soft_box(0.02, 0.02, 0.03, (2, 2, 2)), law="neo-hookean"),
+    "held stiffening box": lambda: held(
+        soft_box(0.02, 0.02, 0.03, (2, 2, 2)), law="mooney-rivlin", c01=1e5, c20=1e4, c30=1e3
+    ),
     "springs": lambda: MassSpring("g", cloth(0.2, 0.1, (6, 3)), 0.05, 2.0, 1e-3, 0.3),
     "held springs": lambda: MassSpring("h", COLUMN, 0.1, 2.0, 1e-4, **TOP),
     "explicit tets": lambda: ExplicitFem("i", COLUMN, 0.1, JELLY),

@@ -85,6 +85,25 @@ def test_closest_points_beyond_the_limit_are_none():
     assert np.all(barycentric[~near] == 0.0)
 
 
+def test_on_an_edge_the_triangle_with_the_lower_number_is_the_nearest():
+    x, triangles = grid_torus()
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]  # rounding differs from pose to pose
+        y = x @ turn.T
+        tree = build_tree(y, triangles)
+        ends = triangles[:, :2]
+        share = rng.uniform(0.1, 0.9, (len(ends), 1))
+        on_edge = share * y[ends[:, 0]] + (1.0 - share) * y[ends[:, 1]]
+        found, _, far = closest_points(tree, y, triangles, on_edge, 1.0)
+        both = [
+            np.flatnonzero((triangles == a).any(axis=1) & (triangles == b).any(axis=1))
+            for a, b in ends
+        ]
+        assert far.max() < 1e-15
+        np.testing.assert_array_equal(found, [min(pair) for pair in both])
+
+
 def test_margin_grows_the_boxes():
     x, triangles = soup(np.random.default_rng(4), 20)
     tree = build_tree(x, triangles)

@@ -51,6 +51,9 @@ def test_every_triangle_lies_in_the_input_triangle_it_names():
         assert np.abs((u.points[t] - p) @ normal).max() < 1e-12
         own = np.cross(u.points[t[1]] - u.points[t[0]], u.points[t[2]] - u.points[t[0]])
         assert own @ normal >= -1e-15
+    # in the order of the input, whatever pose it has
+    number = u.body * len(CUBE_TRIANGLES) + u.face
+    assert (np.diff(number) >= 0).all()
 
 
 def test_a_lid_on_an_open_box_makes_one_void_with_both_bodies():

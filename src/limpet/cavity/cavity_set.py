@@ -191,13 +191,14 @@ class CavitySet(ConstraintSet):
     ) -> tuple[AirLedger, bool]:
         """Find, remesh and feed the cavities at x; also whether any was meshed anew.
 
-        time [s]: at the start of the step. seen (N, 3): where the contacts are, if not at x.
+        time [s]: at the start of the step. seen (N, 3): where the contacts are, and the trees of
+        surfaces stand, if not at x.
         """
         search, there = self._search, x if seen is None else seen
         near = search.proximity(contacts, there)
         ledger, remeshed = search.update(ledger, there, contacts, near)
         meshes = [c.mesh for c in ledger.cavities]
-        paths = search.bottlenecks(near, meshes, x)
+        paths = search.bottlenecks(near, meshes, there)
         measured = []
         for c, (_, bottleneck) in zip(ledger.cavities, paths):
             v, gradient = volume_and_gradient(c.mesh, x)
@@ -208,7 +209,7 @@ class CavitySet(ConstraintSet):
         if self._needs_tractions:
             seals = self._seals(measured, seals, load, x, near)
         if self._leaky is not None and measured:
-            seals = self._leaky.leaking(measured, seals, paths, load, x, near)
+            seals = self._leaky.leaking(measured, seals, paths, load, there, near)
         port: dict[int, int] = {}
         if self._network.ports:
             hoses, created = self._network.begin(ledger.hoses, time + h, control.vacuum)

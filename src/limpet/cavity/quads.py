@@ -8,9 +8,8 @@ side of a six-node triangle is.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.cells import serendipity8
 
 Array = np.ndarray
@@ -69,12 +68,22 @@ def add_quad_gradient(quads: Array, share: Array, y: Array, g: Array) -> float:
 @inner()
 def quad_area(nodes: Array, y: Array) -> float:
     """Length of the area vector of a face: that of its corners, and 2/3 sag x chord a side."""
-    a, b = y[nodes[2]] - y[nodes[0]], y[nodes[3]] - y[nodes[1]]
-    n = 0.5 * np.cross(a, b)
+    a, b, c, d = y[nodes[0]], y[nodes[1]], y[nodes[2]], y[nodes[3]]
+    ux, uy, uz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    vx, vy, vz = d[0] - b[0], d[1] - b[1], d[2] - b[2]
+    nx = 0.5 * (uy * vz - uz * vy)
+    ny = 0.5 * (uz * vx - ux * vz)
+    nz = 0.5 * (ux * vy - uy * vx)
     for i in range(4):
-        p, q = y[nodes[i]], y[nodes[(i + 1) % 4]]
-        n += (2.0 / 3.0) * np.cross(y[nodes[4 + i]] - 0.5 * (p + q), q - p)
-    return float(np.sqrt(np.sum(n * n)))
+        p, q, m = y[nodes[i]], y[nodes[(i + 1) % 4]], y[nodes[4 + i]]
+        ux, uy, uz = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+        vx = (2.0 / 3.0) * (m[0] - 0.5 * (p[0] + q[0]))
+        vy = (2.0 / 3.0) * (m[1] - 0.5 * (p[1] + q[1]))
+        vz = (2.0 / 3.0) * (m[2] - 0.5 * (p[2] + q[2]))
+        nx += vy * uz - vz * uy
+        ny += vz * ux - vx * uz
+        nz += vx * uy - vy * ux
+    return float(np.sqrt(nx * nx + ny * ny + nz * nz))
 
 
 @njit(cache=True)

@@ -131,9 +131,13 @@ class ContactSet(ConstraintSet):
         return True
 
     def recheck(self, x_after: Array, v_after: Array) -> bool:
-        """Look for contacts at the end of the step; they are the next step's, too."""
+        """Look for contacts at the end of the step; they are the next step's, too.
+
+        The trees then stand there.
+        """
         now, known = self._now, self._known
         self._ahead = self.find(x_after, v_after, now.h)
+        self._stale = True  # at now.x, where the step begins anew if it is made in parts
         after = self.filtered(self._ahead)
         moved = 2.0 * float(np.linalg.norm(x_after - now.x, axis=1).max())
         missed = moved > self._searched and self._missed(known, after)
@@ -144,6 +148,7 @@ class ContactSet(ConstraintSet):
         if missed:  # something came from afar: look further
             self._searched = 1.5 * moved
             known = self.filtered(self.find(now.x, now.v, now.h, self._searched)).with_more(known)
+            refit_trees(self.colliders, self._split(x_after), self.pairs)
         needed = known.among(Contacts.join([self.contacts, again]))
         self._known, self._active = known, needed | self.predicted(known, now.v, now.h)
         return True
@@ -153,6 +158,7 @@ class ContactSet(ConstraintSet):
         pressed = (multipliers[::3] > 0.0) & (self.contacts.kind == EDGE_EDGE)
         self._edges = self.contacts.take(pressed) if pressed.any() else NO_CONTACTS
         self._near, self._near_within = self._ahead, self._now.h
+        self._stale = False  # the trees stand where the step has ended
         self._deepest = self._find_deepest()
 
     def _find_deepest(self) -> Contacts:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.distance import Vec
 
 Array = np.ndarray
@@ -70,14 +69,21 @@ class Contacts:
     def of_rows(a: int, b: int, index: Array, value: Array, first: Array) -> Contacts:
         """From the kernels' rows: index (k, 7) kind, vertices of a, of b; value (k, 10) weights of
         a, of b, gap, normal. first (surfaces + 1,): where each surface's points begin.
+
+        Edges are put in the order of their ends: they are found in that of a walk over two trees,
+        which depends on how the world is turned, and sweeps of a solver depend on the order.
         """
-        k = len(index)
+        k, key = len(index), _keys(a, b, index, first)
+        edges = index[:, 0] == EDGE_EDGE
+        if np.count_nonzero(edges) > 1:
+            order = np.argsort(np.where(edges, -key, 0), kind="stable")
+            index, value, key = index[order], value[order], key[order]
         return Contacts(
             surface_a=np.full(k, a, np.int32), surface_b=np.full(k, b, np.int32),
             vertices_a=index[:, 1:4].copy(), weights_a=value[:, 0:3].copy(),
             vertices_b=index[:, 4:7].copy(), weights_b=value[:, 3:6].copy(), gap=value[:, 6].copy(),
             normal=value[:, 7:10].copy(), kind=index[:, 0].astype(np.int8),
-            key=_keys(a, b, index, first),
+            key=key,
         )  # fmt: skip
 
     @staticmethod

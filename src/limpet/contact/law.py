@@ -7,9 +7,8 @@ paper leaves out) and the sliding velocity along the tangents.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 
 Array = np.ndarray
 
@@ -47,13 +46,15 @@ def alart_curnier(
     """Alart and Curnier's map phi(lambda, u), zero at the solution, with its derivatives.
 
     phi_n = lambda_n - max(0, lambda_n - r u_n),  phi_t = lambda_t - disc(lambda_t - rho u_t) on the
-    disc of radius mu max(0, lambda_n - r u_n); r = 1/W_nn, rho = mean of 1/W_tt. Returns False when
-    the contact is open: then phi = lambda and u does not enter.
+    disc of radius mu max(0, lambda_n - r u_n); r = 1/W_nn, rho = 1/mean of W_tt, which is the same
+    whatever axes the tangents have: else Newton's path would depend on them, and with it which of
+    two solutions it finds. Returns False when the contact is open: then phi = lambda and u does not
+    enter.
     """
     d_lam[:] = 0.0
     d_u[:] = 0.0
     r = 1.0 / w[0, 0]
-    rho = 0.5 * (1.0 / w[1, 1] + 1.0 / w[2, 2])
+    rho = 2.0 / (w[1, 1] + w[2, 2])
     pushed = lam[0] - r * u[0]
     if pushed <= 0.0:
         for i in range(3):
@@ -114,4 +115,8 @@ def natural_map(
 
 @njit(cache=True, error_model="numpy")
 def error(data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
-    return displacement_error(h, w, phi)
+    """phi as a displacement, over 1 mm; of the tangents together, whatever axes they have."""
+    along = abs(phi[0]) * w[0, 0]
+    across = np.sqrt(phi[1] * phi[1] + phi[2] * phi[2]) * 0.5 * (w[1, 1] + w[2, 2])
+    largest = along if along != along or across < along else across  # a NaN comes through
+    return largest * h / 1e-3

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from limpet.compiled import njit
 
 Array = np.ndarray
 
@@ -25,7 +26,8 @@ def contact_frames(normal: Array) -> Array:
     """(k, 3, 3): each normal (k, 3) and the two tangents that go with it."""
     out = np.empty((len(normal), 3, 3))
     for k in range(len(normal)):
-        out[k, 0] = normal[k]
+        for i in range(3):
+            out[k, 0, i] = normal[k, i]
         tangent_pair(normal[k], out[k, 1], out[k, 2])
     return out
 

@@ -14,9 +14,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.collider import Collider, Shape, Walls
 from limpet.contact.contacts import EDGE_EDGE, VERTEX_FACE, doubled, store
 from limpet.contact.edges import crossing_normal, edge_between, is_ridge, meet
@@ -42,6 +41,7 @@ from limpet.geometry.facing_pairs import facing_pairs
 Array = np.ndarray
 
 SAME_WALL = 2.0  # thicknesses at rest within which what lies behind is the same wall
+BEHIND = 1e-9  # sine of the angle by which it lies behind: less is the same plane, but for rounding
 OVERLAP = 0.5  # of the thickness at rest: how deep an overlap may be
 
 
@@ -110,7 +110,8 @@ def _through_wall(i: int, t: int, adjacent: Adjacency, walls: Walls) -> bool:
     r, far = offset(p, a, b, c, u, v, w), SAME_WALL * walls.thickness[i]
     if dot(r, r) > far * far:
         return False
-    return dot(r, pseudo_normal(t, u, v, w, feature, x, adjacent)) < 0.0
+    behind = -dot(r, pseudo_normal(t, u, v, w, feature, x, adjacent))
+    return behind > BEHIND * np.sqrt(dot(r, r))
 
 
 @inner()
@@ -237,7 +238,7 @@ def _edges_through_wall(e: int, f: int, thin: float, shape: Shape, walls: Walls)
     triangles = shape.adjacent.triangles
     n0 = face_normal(edges.triangles[f, 0], x, triangles)
     n1 = face_normal(edges.triangles[f, 1], x, triangles)
-    return dot(r, add(n0, n1)) < 0.0
+    return -dot(r, add(n0, n1)) > BEHIND * np.sqrt(dot(r, r))
 
 
 @inner()

@@ -7,9 +7,8 @@ nothing connects through a body. Distances up to `alarm` count, on either side o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.contact.collider import Shape
 from limpet.contact.contacts import FACE_VERTEX, VERTEX_FACE, Corners, doubled, store
 from limpet.geometry.bvh import ANY_SIDE, DEPTH, box_distance2, nearest
@@ -156,6 +155,8 @@ def _vertex_on_surface(
         n = pseudo_normal(t, u, v, w, feature, y, adjacent_y)
         side = 1.0 if dot(r, n) >= 0.0 else -1.0
         held = held_normal(t, u, v, w, feature, outward, y, adjacent_y)
+        # where none of the faces does, r alone is no direction: on an edge it is a rounding error
+        held = held if dot(held, held) > 0.0 else n
         n = unit(add(scale(side, r), scale(blend, held)))
     if looks(i, outward, n, x, adjacent_x):
         return t, u, v, w, feature, n, dot(n, r)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.distance import (
     FACE,
     Vec,
@@ -30,6 +29,9 @@ Array = np.ndarray
 LEAF = 4  # largest number of triangles in a leaf
 DEPTH = 64  # size of the traversal stack; median splits halve, so it never overflows
 ANY_SIDE = (0.0, 0.0, 0.0)
+# squared distances that are equal but for rounding, relative and [m^2]: on an edge the triangle
+# with the lower number is the nearest, whichever the traversal meets first
+TIE, TINY = 1e-12, 1e-30
 FACING = 0.1  # a triangle opposes a unit vector if vector . normal < -FACING
 
 
@@ -53,15 +55,24 @@ def build_tree(x: Array, triangles: Array) -> Tree:
     return tree
 
 
-@njit(cache=True)
 def median_splits(centre: Array, most: int) -> tuple[Array, Array, Array, Array]:
     """Topology of a tree over items with centres (m, 3) [m], at most `most` in each leaf.
 
     A node is split at the median along the longest side of the bounding box of its centres.
     Returns the arrays second, start, size and order of a Tree.
     """
+    along = np.argsort(centre, axis=0, kind="stable").T.astype(np.int32, order="C")
+    return _split(centre, along, most)
+
+
+@njit(cache=True)
+def _split(centre: Array, along: Array, most: int) -> tuple[Array, Array, Array, Array]:
+    """The same from the items in the order of each coordinate, along (3, m), which is overwritten.
+
+    A node has the same range in all three orders, and its children keep them: nothing is sorted
+    again.
+    """
     m = len(centre)
-    order = np.arange(m).astype(np.int32)
     room = 2 * m
     second = np.full(room, -1, np.int32)
     start = np.zeros(room, np.int32)
@@ -70,27 +81,42 @@ def median_splits(centre: Array, most: int) -> tuple[Array, Array, Array, Array]
     todo[0, 0], todo[0, 1], todo[0, 2] = 0, m, -1
     waiting = 1
     n = 0
+    later = np.empty(m, np.bool_)  # the items of the second child
+    put_off = np.empty(m, np.int32)
     while waiting > 0:
         waiting -= 1
-        first, many, parent = todo[waiting]
+        first, many, parent = todo[waiting, 0], todo[waiting, 1], todo[waiting, 2]
         start[n], size[n] = first, many
         if parent >= 0:
             second[parent] = n
         if many > most:
-            part = order[first : first + many].copy()
+            end, half = first + many, many // 2
             axis, longest = 0, -1.0
             for k in range(3):
-                extent = centre[part, k].max() - centre[part, k].min()
+                extent = centre[along[k, end - 1], k] - centre[along[k, first], k]
                 if extent > longest:
                     axis, longest = k, extent
-            order[first : first + many] = part[np.argsort(centre[part, axis], kind="mergesort")]
-            half = many // 2
+            for j in range(first, end):
+                later[along[axis, j]] = j >= first + half
+            for k in range(3):
+                if k == axis:
+                    continue
+                kept = first
+                for j in range(first, end):
+                    item = along[k, j]
+                    if later[item]:
+                        put_off[j - kept] = item
+                    else:
+                        along[k, kept] = item
+                        kept += 1
+                for j in range(kept, end):
+                    along[k, j] = put_off[j - kept]
             last, split = waiting + 1, first + half  # the first child comes next
             todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = split, many - half, n
             todo[last, 0], todo[last, 1], todo[last, 2] = first, half, -1
             waiting += 2
         n += 1
-    return second[:n].copy(), start[:n].copy(), size[:n].copy(), order
+    return second[:n].copy(), start[:n].copy(), size[:n].copy(), along[0].copy()
 
 
 @njit(cache=True)
@@ -140,7 +166,7 @@ def nearest(
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if box_distance2(lower, upper, node, p) > best_d2:
+        if box_distance2(lower, upper, node, p) > best_d2 * (1.0 + TIE) + TINY:
             continue
         if second[node] >= 0:
             near, far = node + 1, second[node]
@@ -162,8 +188,9 @@ def nearest(
             tu, tv, tw, tf = closest_on_triangle(p, a, b, c)
             r = offset(p, a, b, c, tu, tv, tw)
             d2 = dot(r, r)
-            if d2 < best_d2 or (best < 0 and d2 == best_d2):
-                best, u, v, w, feature, best_d2 = t, tu, tv, tw, tf, d2
+            same = best_d2 * TIE + TINY if best >= 0 else 0.0
+            if d2 < best_d2 - same or (d2 <= best_d2 + same and (best < 0 or t < best)):
+                best, u, v, w, feature, best_d2 = t, tu, tv, tw, tf, min(d2, best_d2)
     return best, u, v, w, feature, np.sqrt(best_d2)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from manifold3d import Error, Manifold, Mesh64, OpType
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.errors import MeshError
 from limpet.geometry.fans import fanned
 
@@ -24,7 +24,7 @@ class UnionMesh:
     """The boundary of a union. A shell of negative volume bounds a void inside the union."""
 
     points: Array  # (p, 3) [m]
-    triangles: Array  # (t, 3) int32, counter-clockwise seen from outside the solid
+    triangles: Array  # (t, 3) int32, counter-clockwise seen from outside the solid; by body, face
     body: Array  # (t,) int32, the input surface that the triangle is part of
     face: Array  # (t,) int32, the triangle of that surface
     shell: Array  # (t,) int32, connected component
@@ -75,6 +75,10 @@ def union(surfaces: Sequence[tuple[Array, Array]]) -> UnionMesh:
     faces = int(face.max(initial=0)) + 1
     points, triangles, origin = fanned(points, triangles, body.astype(np.int64) * faces + face)
     body, face = body[origin], face[origin]
+    # in the order of the input: that of the library depends on the axes, and who comes first counts
+    # where several bodies or faces meet
+    order = np.lexsort((face, body))
+    triangles, body, face = triangles[order], body[order], face[order]
     shell, shell_volume = shells(points, triangles)
     return UnionMesh(points, triangles, body, face, shell, shell_volume)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numba import njit
 
+from limpet.compiled import njit
 from limpet.solver.gauss_seidel import add_columns, sweep
 from limpet.solver.linearised import Linearised, linearise_laws
 from limpet.solver.problem import Problem
@@ -27,8 +27,11 @@ def _blocks(w, start):
 
 
 @njit(cache=True, error_model="numpy")
-def _step(w, start, phi, d_lam, d_u, active):
-    """The full Newton step from the linearised laws; open blocks are eliminated."""
+def _closed_rows(w, start, phi, d_lam, d_u, active):
+    """The system of the Newton step from the linearised laws; open blocks are eliminated.
+
+    Returns the step of the open rows, the closed ones, their matrix and right-hand side.
+    """
     n = len(phi)
     step = np.zeros(n)
     for r in range(n):
@@ -36,8 +39,6 @@ def _step(w, start, phi, d_lam, d_u, active):
             step[r] = -phi[r]
     index = np.flatnonzero(active)
     m = len(index)
-    if m == 0:
-        return step
     place = np.full(n, -1, np.int64)
     for i in range(m):
         place[index[i]] = i
@@ -61,10 +62,7 @@ def _step(w, start, phi, d_lam, d_u, active):
                         line[k] += f * row[index[k]]
                 line[place[s + j]] += d_lam[s + i, j]
             right[place[s + i]] = total
-    solved = np.linalg.solve(matrix, right)
-    for i in range(m):
-        step[index[i]] = solved[i]
-    return step
+    return step, index, matrix, right
 
 
 class NewtonSystem(ABC):
@@ -126,7 +124,12 @@ class DenseSystem(NewtonSystem):
         return u
 
     def step(self, at: Linearised) -> Array:
-        return _step(self._w, self.problem.start, at.phi, at.d_lam, at.d_u, at.active)
+        laws = (at.phi, at.d_lam, at.d_u, at.active)
+        step, closed, matrix, right = _closed_rows(self._w, self.problem.start, *laws)
+        step[closed] = np.linalg.solve(matrix, right)
+        if not np.isfinite(step).all():
+            raise np.linalg.LinAlgError("the matrix is singular, or not finite")
+        return step
 
     def sweep(self, lam: Array, count: int) -> Array:
         p, out = self.problem, lam.copy()

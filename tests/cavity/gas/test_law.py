@@ -146,6 +146,26 @@ def test_the_error_is_the_relative_miss_of_the_gas_law():
     assert miss == pytest.approx(0.02)
 
 
+@pytest.mark.parametrize("k", [1.0, 1.2])
+def test_the_error_of_a_film_is_above_what_rounding_leaves_of_its_volume(k):
+    w = np.array([[1e-11]])  # [m^3/(s Pa)]
+    moved = H * w[0, 0] * P_ATM  # [m^3] by the atmosphere: V is a difference of such
+    for share, least in ((1e-2, 1e-14), (1e-10, 1e-7)):  # an ordinary cavity, and a film
+        volume = share * moved
+        data = np.array([volume, P_ATM * volume**k, P_MAX, P_ATM, k, -np.inf])
+        p = np.array([-1.0])
+        u = np.array([((data[1] / (P_ATM - 1.0)) ** (1.0 / k) - volume) / H])
+
+        def miss(rate, data=data, p=p):
+            phi, d_p, d_u = np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1))
+            gas.natural_map(data, H, w, rate, p, phi, d_p, d_u)
+            return gas.error(data, H, w, rate, p, phi)
+
+        assert miss(u + 1e-15 * moved / H) < 1e-10
+        wrong = miss(u + least * moved / H)
+        assert wrong > 1e-13 if share > 1e-3 else wrong > 1e-8  # what is more than rounding counts
+
+
 exponents = st.floats(1.0, 1.7)
 
 

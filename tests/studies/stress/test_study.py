@@ -113,9 +113,11 @@ def test_an_exception_after_the_time_limit_is_a_crash(monkeypatch: pytest.Monkey
 def test_rounding_explains_differences_that_grow_as_those_of_a_nudge() -> None:
     growing = 1e-14 * 1.25 ** np.arange(80)
     still, sudden = np.full(80, 1e-14), np.where(np.arange(80) < 50, 1e-13, 3e-6)
-    assert explained(20.0 * growing, growing)[0]
+    assert explained(5.0 * growing, growing)[0]
     assert explained(sudden, np.where(np.arange(80) < 50, 1e-14, 2e-6))[0]
-    assert not explained(20.0 * growing, still)[0]
+    assert not explained(sudden, np.where(np.arange(80) < 51, 1e-14, 2e-6))[0]  # it comes too late
+    assert not explained(50.0 * growing, growing)[0]  # nor is it enough
+    assert not explained(5.0 * growing, still)[0]
     assert not explained(sudden, still)[0]
     assert not explained(sudden, growing)[0]  # what grows is not what jumps
 

@@ -10,22 +10,13 @@ SEEDS = (
     6, 7, 8, 12, 17, 22, 23, 26, 27, 29, 30, 31, 32, 41, 42, 43, 44, 47, 48, 49, 52, 54, 59, 60, 61,
     65, 74, 75, 78, 80, 81, 82, 83, 84, 88, 91, 92, 95, 98, 99,
 )  # fmt: skip
-KNOWN = {  # a mark that is not needed any more fails the test
-    27: "mirrored",
-}  # fmt: skip
 
 
 def test_there_are_forty() -> None:
     assert len(set(SEEDS)) == 40
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        pytest.param(s, marks=pytest.mark.xfail(strict=True, reason=KNOWN[s])) if s in KNOWN else s
-        for s in SEEDS
-    ],
-)
+@pytest.mark.parametrize("seed", SEEDS)
 def test_invariants_hold(seed: int) -> None:
     outcome = examine(seed, size=SMALL)
     # how long a run takes depends on the machine

@@ -19,9 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from limpet.compiled import inner
+from limpet.compiled import inner, njit
 from limpet.geometry.face_patches import (
     QUAD,
     FacePatches,
@@ -84,6 +83,14 @@ def curve_edges(
     return Chains(*chains), triangle, bary
 
 
+def rank(vertices: Array, weights: Array) -> Array:
+    """(v,) by which copies are put in order: by the vertices (v, 3) that carry them, in any pose.
+
+    Roots, as the numbers themselves are often alike on both diagonals of a structured mesh.
+    """
+    return np.einsum("vi,vi->v", weights, np.sqrt(vertices + 1.0))
+
+
 def packed(patches: FacePatches) -> tuple[Array, ...]:
     return patches.start, patches.face, patches.corners, patches.kind, patches.nodes
 
@@ -142,6 +149,19 @@ def within(triangle: Array, vertices: Array, weights: Array, out: Array) -> bool
 
 
 @inner()
+def _meet(one: Array, two: Array) -> bool:
+    """Whether two places are one, as where two copies were moved to the same vertex.
+
+    What lies between them is there, too. On another face under the same edge of the collision
+    surface it need not be, so that such an edge would reach out and come back.
+    """
+    off = 0.0
+    for k in range(3):
+        off = max(off, abs(one[k] - two[k]))
+    return off < SAME
+
+
+@inner()
 def _cuts(
     triangle: int, one: Array, two: Array, start: Array, face: Array, corners: Array, kind: Array,
     out: Array, n: int,
@@ -197,6 +217,8 @@ def _curve_edges(
                 if within(wall_triangles[f], vertices[a], weights[a], from_) and within(
                     wall_triangles[f], vertices[b], weights[b], to
                 ):
+                    if _meet(from_, to):
+                        continue
                     carrier = f
                     for k in range(3):
                         one[k], two[k] = from_[k], to[k]

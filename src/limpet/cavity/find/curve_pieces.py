@@ -6,7 +6,6 @@ The second step of what `curve_edges.py` describes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from limpet.cavity.find.curve_edges import (
     MOST,
@@ -19,9 +18,10 @@ from limpet.cavity.find.curve_edges import (
     grown_rows,
     on_faces,
     packed,
+    rank,
     within,
 )
-from limpet.compiled import copy, inner
+from limpet.compiled import copy, inner, njit
 from limpet.geometry.face_patches import (
     BEZIER,
     QUAD,
@@ -46,7 +46,7 @@ def curve_pieces(
     """
     flat, curved, triangle, bary, on, area = _curve_pieces(
         corners, face, edges.of_piece, edges.ends, chains.start, chains.point, chains.along, free,
-        wall_triangles, vertices, weights, first, *packed(patches)[:4],
+        wall_triangles, vertices, weights, rank(vertices, weights), first, *packed(patches)[:4],
     )  # fmt: skip
     points, shares = on_faces(patches, triangle, bary)
     covered = np.bincount(on[on >= 0], area[on >= 0], len(patches.nodes))
@@ -103,7 +103,7 @@ def _whole_faces(
 def _curve_pieces(
     corners: Array, piece_face: Array, of_piece: Array, ends: Array, chain_start: Array,
     chain_point: Array, chain_along: Array, free: Array, wall_triangles: Array, vertices: Array,
-    weights: Array, first: int,
+    weights: Array, copy_rank: Array, first: int,
     start: Array, face: Array, patch_corners: Array, kind: Array,
 ) -> tuple[Array, Array, Array, Array, Array, Array]:  # fmt: skip
     n_pieces = len(corners)
@@ -151,7 +151,9 @@ def _curve_pieces(
                     known[n_known, 2] = chain_point[k]
                     known[n_known, 0], known[n_known, 1] = n_points - 1, n_points
                     n_known += 1
-            if n_points - begin > longest:  # the corner opposite to the edge with most cuts
+            # the corner opposite to the edge with most cuts, the first by rank of equal ones
+            ahead = copy_rank[corners[t, (i + 2) % 3]] < copy_rank[corners[t, (root + 2) % 3]]
+            if n_points - begin > longest or (n_points - begin == longest and ahead):
                 longest, root = n_points - begin, i
         known[n_known - 1, 1] = 0
         if not regular:
@@ -185,8 +187,10 @@ def _curve_pieces(
                 copy(place[i], bary[n])
                 n += 1
         for q in range(n_polygons):
+            hub = _first_by_rank(polygons[q], sizes[q], place, wall_triangles[f]) if regular else 0
             for i in range(1, sizes[q] - 1):
-                trio = (polygons[q, 0], polygons[q, i], polygons[q, i + 1])
+                b, c = (hub + i) % sizes[q], (hub + i + 1) % sizes[q]
+                trio = (polygons[q, hub], polygons[q, b], polygons[q, c])
                 for j in range(3):
                     a, b = trio[j], trio[(j + 1) % 3]
                     middle = -2
@@ -224,6 +228,22 @@ def _curve_pieces(
         flat[:n_flat].copy(), curved[:n_curved].copy(), triangle[:n].copy(), bary[:n].copy(),
         on[:n_curved].copy(), size[:n_curved].copy(),
     )  # fmt: skip
+
+
+@inner()
+def _first_by_rank(polygon: Array, size: int, place: Array, triangle: Array) -> int:
+    """Where the point of a polygon stands that is first by `rank`: its fan begins there.
+
+    Six-node triangles follow the face to their own order only, so which fan it is matters.
+    """
+    best, least = 0, np.inf
+    for i in range(size):
+        value = 0.0
+        for k in range(3):
+            value += place[polygon[i], k] * np.sqrt(triangle[k] + 1.0)
+        if value < least:
+            best, least = i, value
+    return best
 
 
 @njit(cache=True)

@@ -11,9 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
-from limpet.cavity.find.curve_edges import STRAIGHT, Chains, curve_edges, find_edges, on_faces
+from limpet.cavity.find.curve_edges import (
+    STRAIGHT,
+    Chains,
+    curve_edges,
+    find_edges,
+    on_faces,
+    rank,
+)
 from limpet.cavity.find.curve_pieces import curve_pieces
 from limpet.cavity.mesh import (
     CavityMesh,
@@ -23,6 +29,7 @@ from limpet.cavity.mesh import (
     positions_of,
     with_support,
 )
+from limpet.compiled import njit
 from limpet.geometry.face_patches import FacePatches
 
 Array = np.ndarray
@@ -231,7 +238,7 @@ def diagonals(surface: JoinedSurface, copies: Copies, ends: Array) -> Array:
     By the numbers of bodies and vertices: a mirror image, whose seams run the other way, is cut
     alike.
     """
-    number = np.einsum("vi,vi->v", copies.weights, surface.triangles[copies.face].astype(float))
+    number = rank(surface.triangles[copies.face], copies.weights)
     a, b, c, d = ends.T
     begins = number[a] + number[d] < number[b] + number[c]
     return begins == (copies.body[a] < copies.body[d])

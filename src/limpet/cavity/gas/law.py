@@ -10,13 +10,18 @@ further, and P is what keeps them there.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from limpet.compiled import njit
 
 Array = np.ndarray
 
 KIND = 1  # one row; data: V, K = a n^k (n R T at k = 1), P_max, P_atm, k, V_min
 REGULARISED = False
 
+# Of the volume by which the atmosphere's pressure moves the walls: air in less room than that is
+# told by P alone. V + h V' is a difference of such volumes, so it has their rounding errors: to
+# a room of 1e-10 of them no step could meet the tolerance but by chance
+RESOLVED = 1e-4
 MOST_STEPS = 60  # of Newton from a start within a factor of two: it takes about five
 
 
@@ -105,18 +110,19 @@ def pressure_map(
 @njit(cache=True, error_model="numpy")
 def pressure_error(
     u: float, lam: float, volume: float, gas: float, p_max: float, p_atm: float, h: float,
-    phi: float, exponent: float = 1.0, least: float = -np.inf,
+    phi: float, exponent: float = 1.0, least: float = -np.inf, fine: float = 0.0,
 ) -> float:  # fmt: skip
     """|P V^k - K| / K at the end of the step; when venting |P - P_max| / P_max.
 
-    Where the walls meet, V - V_min as a share of the volume of that air outside.
+    Where the walls meet, V - V_min as a share of the volume of that air outside. fine [m^3]: with a
+    smaller V at the atmosphere's pressure the miss is a share of that much air.
     """
     p = lam + p_atm
     miss = abs(phi) / max(abs(p), 1e-6 * p_atm)
     if p < p_max * (1.0 - 1e-9) and gas > 0.0:
         after = volume + h * u
         room = max(after, 0.0) ** exponent if exponent != 1.0 else after
-        excess = (p * room - gas) / gas
+        excess = (p * room - gas) / max(gas, p_atm * fine**exponent)
         if excess > 0.0 and least > -np.inf:
             excess = min(excess, abs(after - least) * p_atm / gas)
         return max(miss, abs(excess))
@@ -147,6 +153,7 @@ def natural_map(
 
 @njit(cache=True, error_model="numpy")
 def error(data: Array, h: float, w: Array, u: Array, lam: Array, phi: Array) -> float:
+    fine = RESOLVED * h * w[0, 0] * data[3]
     return pressure_error(
-        u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0], data[4], data[5]
+        u[0], lam[0], data[0], data[1], data[2], data[3], h, phi[0], data[4], data[5], fine
     )

@@ -16,7 +16,7 @@ Array = np.ndarray
 SAME = 1e-6  # of the largest force, between a world and the same one in another place
 NUDGE = 1e-12  # [rad] of a turn that only rounding notices: what it changes depends on no axes
 SUDDEN = 1e-9  # below this in the step before, the forces have jumped: another discrete choice
-AMPLIFIED = 1e-8  # what that turn changes where rounding errors, 1e-14 at first, grow and grow
+AMPLIFIED = 0.1 * SAME  # what that turn changes at least where rounding errors grow and grow
 
 
 def same_bits(base: Trace, other: Trace, name: str) -> Iterator[Finding]:
@@ -59,7 +59,8 @@ def same_forces(base: Trace, turn: Array, shift: Array, name: str) -> Iterator[F
         return
     first, worst = int(beyond[0]), float(np.nanmax(off))
     little = rotation_matrix(np.array([1.0, 2.0, 3.0]), NUDGE)
-    nudged = differences(base, run(transformed(base.recipe, little, np.zeros(3))), little)
+    # of the world as it is turned: along the axes many products are exact, and a nudge stays so
+    nudged = differences(other, run(transformed(base.recipe, little @ turn, shift)), little)
     before = float(off[first - 1]) if first else 0.0
     way = "suddenly" if before < SUDDEN else f"slowly ({before:.1g} before)"
     by_rounding, cause = explained(off, nudged)
@@ -72,15 +73,18 @@ def explained(off: Array, nudged: Array) -> tuple[bool, str]:
     """Whether rounding errors make the differences `off` of a turned world, and how that shows.
 
     nudged: those of the same world after a turn that only rounding notices. Where both grow
-    from step to step, as with a ball on a summit, they need not be as large as each other.
+    from step to step, as with a ball on a summit, they need not be as large as each other. What
+    the nudge changes later on tells nothing of a difference that was there before.
     """
     first = int(np.flatnonzero(~(off <= SAME))[0])
     shaken = np.flatnonzero(~(nudged <= SAME))
-    if len(shaken):
+    if len(shaken) and shaken[0] <= first:
         return True, f"a turn of {NUDGE:g} differs from {shaken[0] + 1} on"
     grown = np.flatnonzero(nudged[: first + 1] > AMPLIFIED)
     if len(grown) and first and off[first - 1] >= SUDDEN:
         return True, f"what a turn of {NUDGE:g} changes grows, to {nudged[grown[-1]]:.1g} there"
+    if len(shaken):
+        return False, f"a turn of {NUDGE:g} differs only from {shaken[0] + 1} on"
     return False, f"a turn of {NUDGE:g} changes nothing"
 
 

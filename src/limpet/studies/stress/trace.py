@@ -13,6 +13,8 @@ from time import process_time
 import numpy as np
 
 import limpet as lp
+from limpet.cavity.mesh import contains
+from limpet.engine.observation import Snapshot
 from limpet.errors import LimpetError
 from limpet.fem.soft_body import SoftBody
 from limpet.geometry.shape import SoftShape
@@ -24,6 +26,7 @@ from limpet.studies.stress.recipe import Recipe, build
 Array = np.ndarray
 
 WORLD_LIMIT = 20.0  # [s] of computing for one run of a world
+BELOW = 1e-4  # [m] under a dome: seals are not judged where another body is as near
 
 
 @dataclass(frozen=True)
@@ -160,14 +163,34 @@ def _step(sim: lp.Simulation, surfaces: Surfaces) -> Step:
     forces, sizes = body_forces(sim, report)
     balance, scale = _balance(sim, report, before, forces, sizes)
     divided = sim._parts > 1  # a step in parts reports the forces of the last part
-    dome = surfaces.bodies[surfaces.cup][0] + surfaces.inside
     held = [report.reactions.get(b.name, np.zeros(6))[:3] for b in sim.bodies]
     return Step(
         report, now.positions.copy(), _digest(sim, report), seconds, forces + np.array(held),
-        any(bool((c.mesh.interior == dome).any()) for c in now.cavities),
+        _sealed(now, surfaces),
         0.0 if divided else balance, scale, _air(sim), total_energy(sim, report),
         _work(sim, report), divided,
     )  # fmt: skip
+
+
+def _sealed(now: Snapshot, surfaces: Surfaces) -> bool:
+    """Whether the dome of the cup is within the seal of a cavity.
+
+    Interiors have vertices of bodies that bear a ring; where the cup bears none, the air below the
+    dome is inside the mesh, or not.
+    """
+    first, count, triangles = surfaces.bodies[surfaces.cup]
+    dome, own = first + surfaces.inside, now.positions[first : first + count]
+    a, b, c = own[triangles[(triangles == surfaces.inside).any(axis=1)]].transpose(1, 0, 2)
+    normal = np.cross(b - a, c - a).sum(axis=0)
+    below = now.positions[dome] + BELOW * normal / np.linalg.norm(normal)
+    for mesh in (cavity.mesh for cavity in now.cavities):
+        if now.surface.body[dome] in mesh.carriers or len(mesh.rings) == 0:
+            held = bool((mesh.interior == dome).any())
+        else:
+            held = contains(mesh, now.positions, below)
+        if held:
+            return True
+    return False
 
 
 def _digest(sim: lp.Simulation, report: StepReport) -> str:
