@@ -29,6 +29,10 @@ class LimpetError(Exception):
         super().__init__(one_line(str(message)))
 
 
+class MissingPackageError(LimpetError):
+    """Something that needs an optional package, which is not installed."""
+
+
 class MeshError(LimpetError):
     """A mesh that cannot be simulated: open, inside-out, self-intersecting, empty, degenerate."""
 

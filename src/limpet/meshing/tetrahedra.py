@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from limpet.errors import LimpetError, MeshError, require_positive
+from limpet.errors import LimpetError, MeshError, MissingPackageError, require_positive
 from limpet.geometry.shape import Array, SoftShape, boundary
 from limpet.geometry.surface import volume, volume_gradient
 from limpet.meshing.check import check_surface
@@ -161,9 +161,9 @@ def _lattice_inside(x: Array, triangles: Array, size: float) -> Array:
 
 
 def require_package(module: str, package: str, purpose: str) -> None:
-    """Raise a LimpetError if a package is missing."""
+    """Raise MissingPackageError if a package is missing."""
     if find_spec(module) is None:
-        raise LimpetError(f"{purpose} needs the package {package}: pip install {package}")
+        raise MissingPackageError(f"{purpose} needs the package {package}: pip install {package}")
 
 
 def coarsen(

@@ -9,6 +9,7 @@ import pytest
 
 from limpet.clock import PHASES
 from limpet.engine.simulation import Simulation
+from limpet.errors import MissingPackageError
 from limpet.scenes.registry import load, scenes
 from limpet.studies.bench import ground, table1, table2, timing
 
@@ -79,6 +80,30 @@ def test_bench_ground_is_the_first_row_alone(monkeypatch):
     totals, _ = seen_by(ground.run).tables
     assert [row[0] for row in totals.rows] == ["ground", "ground"]
     assert not any("left out" in note for note in totals.notes)
+
+
+def test_a_row_without_its_package_is_left_out(monkeypatch):
+    def load_no_bunny(name, parameters):
+        if name == "bunny":
+            raise MissingPackageError("the bunny needs the package pymeshfix")
+        return load(name, parameters)
+
+    monkeypatch.setattr(table1, "time_steps", solved)
+    monkeypatch.setattr(table1, "suction_begins", lambda simulation: 0.1)
+    monkeypatch.setattr(table1, "load", load_no_bunny)
+    rows = tuple(row for row in table1.ROWS if row.name in ("ground", "bunny"))
+    totals, _ = table1.compare(lambda *_: None, rows, "table1").tables
+    assert {row[0] for row in totals.rows} == {"ground"}
+    assert "bunny: left out, the bunny needs the package pymeshfix" in totals.notes
+
+
+def test_the_plain_mean_is_that_of_all_repeats(short):
+    def build():
+        return load("ground", table1.GROUND.parameters).simulation()
+
+    timed = timing.time_steps(build, 0.05, 2, lambda: None)
+    assert timed.median > 0.0
+    assert 0.0 < timed.total <= timed.plain * (1.0 + 1e-12)  # the least of each step is no more
 
 
 def test_a_failed_step_fails_the_bench(monkeypatch):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from limpet.engine.simulation import Simulation
+from limpet.errors import MissingPackageError
 from limpet.fem.elements.choose import LockingWarning
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.registry import load, parameters_of, scenes
@@ -119,8 +120,8 @@ def run(progress: Progress) -> Result:
 
 def compare(progress: Progress, rows: tuple[SceneRow, ...], title: str) -> Result:
     """Time some rows; `ok` if every timed step was solved: no time is ever judged."""
-    present = [row for row in rows if row.scene in scenes()]
-    missing = [row for row in rows if row.scene not in scenes()]
+    left_out = {row.name: why for row in rows if (why := _why_not(row))}
+    present = [row for row in rows if row.name not in left_out]
     jobs = [(row, element) for row in present for element in _elements(row)]
     tick = Ticker(progress, len(jobs) * (REPEATS + 1), title)
     timed = [(row, element, _time(row, element, tick)) for row, element in jobs]
@@ -129,12 +130,23 @@ def compare(progress: Progress, rows: tuple[SceneRow, ...], title: str) -> Resul
         "the one thread; converged to 1e-10, P's to 50 sweeps",
         f"sizes as in P: FEM and collision nodes within {100 * NEAR:g} %; P's machine: i9-9980HK",
     ]
-    notes += [f"{row.name}: left out, there is no scene '{row.scene}'" for row in missing]
+    notes += [f"{name}: left out, {why}" for name, why in left_out.items()]
     tables = (
         _totals(f"{title}: time per step", timed, tuple(notes)),
         _phases(f"{title}: where the time goes [ms]", timed),
     )
     return Result(tables, ok=all(t.converged for _, _, t in timed))
+
+
+def _why_not(row: SceneRow) -> str:
+    """Why a row cannot be timed here; empty if it can."""
+    if row.scene not in scenes():
+        return f"there is no scene '{row.scene}'"
+    try:
+        load(row.scene, row.parameters)
+    except MissingPackageError as missing:
+        return str(missing)
+    return ""
 
 
 def _elements(row: SceneRow) -> tuple[str | None, ...]:
@@ -163,11 +175,12 @@ def _totals(
             row.fem_nodes, t.fem_nodes, row.collision_nodes, t.collision_nodes, row.near(t),
             row.constraints, round(t.rows, 1),
         )  # fmt: skip
-        times = (row.total, t.total, row.total / t.total, t.converged)
+        times = (row.total, t.total, row.total / t.total, t.median, t.plain, t.converged)
         cells.append((row.name, element or "default", *sizes, *times))
     columns = (
         "scene", "element", "FEM nodes in P", "FEM nodes", "coll. nodes in P", "coll. nodes",
-        "sizes as in P", "rows in P", "rows", "P [ms]", "Limpet [ms]", "speed-up", "converged",
+        "sizes as in P", "rows in P", "rows", "P [ms]", "Limpet [ms]", "speed-up",
+        "median step [ms]", "plain mean [ms]", "converged",
     )  # fmt: skip
     return Table(title, columns, tuple(cells), notes)
 
