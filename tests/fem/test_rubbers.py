@@ -6,7 +6,7 @@ import pytest
 
 import limpet as lp
 from limpet.errors import LimpetError
-from limpet.fem.rubbers import CONDITIONS, RUBBERS, SURFACES, young_of_shore
+from limpet.fem.rubbers import CONDITIONS, FRICTION, RUBBERS, young_of_shore
 
 
 # Gent's formula worked out by hand: 0.0981 * 361.1680 / (0.137505 * 152.4) at 40, and so on
@@ -22,8 +22,8 @@ def test_every_rubber_states_its_sources_and_makes_a_material():
         assert "1958" in each.sources["young"]
         assert 900 < each.density < 1500
         assert lp.rubber(name).material().young == pytest.approx(young_of_shore(each.shore))
-        assert set(each.friction) == set(SURFACES)
-        for surface in SURFACES:
+        assert set(each.friction) == set(FRICTION)
+        for surface in FRICTION:
             dry, wet, oily = each.friction[surface]
             assert 0.2 < dry < 1.5
             assert math.isnan(oily) or oily <= wet <= dry

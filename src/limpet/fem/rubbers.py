@@ -26,15 +26,21 @@ SOFTEST, HARDEST = 10.0, 95.0  # Shore A
 TERMS = {"mooney-rivlin": ("c10", "c01"), "yeoh": ("c10", "c20", "c30")}  # of a fit
 LOW = 0.1  # of the largest stress: below, a fit counts absolute errors, above relative ones
 Array = np.ndarray
-SURFACES = ("glass", "steel", "cardboard", "plastic")
 CONDITIONS = ("dry", "wet", "oily")
 
 _TYPICAL = "typical range of compounds {}; not a measurement of one"
 _POISSON = "nearly incompressible; 0.49 is usual in simulations"
-_FRICTION = (
-    "typical range, no measurement: about 0.5 on dry glass, metal and plastic, more on rough and "
-    "porous surfaces, 0.1 to 0.3 on wet ones, 0.05 to 0.2 on oily ones; measure yours"
+SCHMALZ = (
+    "J. Schmalz GmbH, Vacuum knowledge, Theoretical holding force of a suction cup: reference "
+    "values for cups of any rubber, 0.5 on metal, glass and the like, 0.6 on rough surfaces "
+    "(cardboard), 0.2 to 0.3 on wet ones, 0.1 to 0.3 on oily ones, to be measured where it matters"
 )
+FRICTION = {  # dry, wet, oily, after SCHMALZ: the middle of a range, on oil its lower end
+    "glass": (0.5, 0.25, 0.1),
+    "steel": (0.5, 0.25, 0.1),
+    "cardboard": (0.6, np.nan, np.nan),  # it soaks
+    "plastic": (0.5, 0.25, 0.1),
+}
 
 
 def young_of_shore(shore: float) -> float:
@@ -90,37 +96,26 @@ class Rubber:
         return self.density * abs(volume(x, shape.visual.triangles))
 
 
-def _rubber(
-    name: str, shore: float, density: float, compounds: str, scale: float
-) -> tuple[str, Rubber]:
-    """scale: of the friction, over that of a usual compound; oil hides the difference."""
-    usual = {
-        "glass": (0.5, 0.2, 0.1),
-        "steel": (0.5, 0.2, 0.1),
-        "cardboard": (0.6, np.nan, np.nan),  # it soaks
-        "plastic": (0.45, 0.2, 0.1),
-    }
-    friction = {
-        surface: (scale * dry, scale * wet, oily) for surface, (dry, wet, oily) in usual.items()
-    }
+def _rubber(name: str, shore: float, density: float, compounds: str) -> tuple[str, Rubber]:
+    """compounds: the range that these values are typical of."""
     sources = {
         "young": GENT,
         "shore": _TYPICAL.format(compounds),
         "density": _TYPICAL.format(compounds),
         "poisson": _POISSON,
-        "friction": _FRICTION,
+        "friction": SCHMALZ,
     }
-    return name, Rubber(name, shore, density, 0.49, friction, sources)
+    return name, Rubber(name, shore, density, 0.49, FRICTION, sources)
 
 
 RUBBERS: dict[str, Rubber] = dict(
     [
-        _rubber("silicone", 50.0, 1150.0, "of 30 to 60 Shore A and 1100 to 1250 kg/m^3", 1.2),
-        _rubber("NBR", 60.0, 1200.0, "of 40 to 70 Shore A and 1100 to 1300 kg/m^3", 1.0),
-        _rubber("natural rubber", 45.0, 1050.0, "of 35 to 60 Shore A and 930 to 1200 kg/m^3", 1.2),
-        _rubber("polyurethane", 60.0, 1150.0, "of 45 to 75 Shore A and 1050 to 1250 kg/m^3", 1.0),
-        _rubber("neoprene", 60.0, 1350.0, "of 40 to 75 Shore A and 1230 to 1450 kg/m^3", 1.0),
-        _rubber("PVC", 60.0, 1250.0, "of 45 to 75 Shore A and 1160 to 1350 kg/m^3", 0.9),
+        _rubber("silicone", 50.0, 1150.0, "of 30 to 60 Shore A and 1100 to 1250 kg/m^3"),
+        _rubber("NBR", 60.0, 1200.0, "of 40 to 70 Shore A and 1100 to 1300 kg/m^3"),
+        _rubber("natural rubber", 45.0, 1050.0, "of 35 to 60 Shore A and 930 to 1200 kg/m^3"),
+        _rubber("polyurethane", 60.0, 1150.0, "of 45 to 75 Shore A and 1050 to 1250 kg/m^3"),
+        _rubber("neoprene", 60.0, 1350.0, "of 40 to 75 Shore A and 1230 to 1450 kg/m^3"),
+        _rubber("PVC", 60.0, 1250.0, "of 45 to 75 Shore A and 1160 to 1350 kg/m^3"),
     ]
 )
 
