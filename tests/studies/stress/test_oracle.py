@@ -1,5 +1,7 @@
 """The oracle on surfaces whose widest leak is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from manifold3d import Manifold
@@ -12,6 +14,8 @@ from limpet.studies.stress.oracle import (
     lattice,
     widest_leak,
 )
+from limpet.studies.stress.recipe import Call
+from limpet.studies.stress.seals import covers_openings
 from limpet.studies.stress.trace import run
 from limpet.studies.stress.worlds import world_of
 
@@ -106,3 +110,11 @@ def test_what_the_cup_is_fixed_to_is_no_wall() -> None:
     assert recipe.part("cup").carrier == "weight"
     surfaces = run(recipe, steps=1, limit=600.0).surfaces
     assert len(surfaces.bodies) == 2 and surfaces.cup == 1
+
+
+def test_openings_that_the_classifier_covers_are_not_judged() -> None:
+    recipe = world_of(20124).recipe  # a cup on a plate with a hole
+    assert covers_openings(recipe)
+    others = {k: v for k, v in recipe.settings.arguments.items() if k != "cavities"}
+    assert not covers_openings(replace(recipe, settings=Call("Settings", others)))
+    assert not covers_openings(replace(recipe, parts=recipe.parts[1:]))
