@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from limpet.warm_up.kernels import compile_on_all_cores, known, missing, of_scene
+from limpet.warm_up.record import still_taken
 from limpet.warm_up.signatures import decode, encode, named
 
 SMALL = "limpet.geometry.rotation.quaternion_matrix"
@@ -86,3 +87,11 @@ def test_kernels_that_are_gone_are_not_missing(monkeypatch):
     for name in gone:
         monkeypatch.setitem(known().arguments, name, [[]])
     assert missing(gone) == []
+
+
+def test_arguments_that_a_kernel_takes_no_longer_are_dropped():
+    listed = known().arguments[SMALL]
+    assert still_taken(SMALL, listed) == listed
+    assert still_taken(SMALL, [*listed, [*listed[0], "float64"]]) == listed
+    assert still_taken("limpet.geometry.bvh.build_tree", [["float64"]]) == []  # no kernel
+    assert still_taken("limpet.gone.kernel", listed) == []

@@ -1,7 +1,8 @@
 """Write kernels.json anew: `python -m limpet.warm_up.record`, after kernels were added or changed.
 
-It runs every scene for a while and notes which kernels were called, for which arguments, and how
-long those took to compile that were not compiled yet.
+It runs every scene for a while, or only the scenes that are named, and notes which kernels were
+called, for which arguments, and how long those took to compile that were not compiled yet. What
+other scenes call stays listed as far as the kernels still take it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from inspect import signature
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -19,7 +21,7 @@ from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
 from limpet.warm_up.kernels import FILE, known
-from limpet.warm_up.signatures import UnknownTypeError, encode, kernel_name
+from limpet.warm_up.signatures import UnknownTypeError, encode, kernel_name, named
 
 STEPS = 100  # of a scene
 WHOLE = ("ground", "toy")  # scenes that are run to their end: a cup lets go
@@ -81,16 +83,38 @@ def _run(scene: str, settings: list[str], folder: Path) -> None:
     (folder / "calls.json").write_text(json.dumps([called(), seconds.of]))
 
 
-def main() -> None:
+def still_taken(name: str, arguments: list[Any]) -> list[Any]:
+    """Those of the listed arguments of a kernel that it may still be called with."""
+    try:
+        kernel = named(name)
+    except (ImportError, AttributeError):
+        return []
+    if not isinstance(kernel, Dispatcher):
+        return []
+    count = len(signature(kernel.py_func).parameters)
+    return [each for each in arguments if len(each) == count]
+
+
+def main(chosen: list[str]) -> None:
     from limpet.scenes.registry import scenes
 
     arguments: dict[str, list[Any]] = {}
     cost = dict(known().seconds)
     by_scene: dict[str, list[str]] = {}
+    if chosen:
+        listed = {name: still_taken(name, own) for name, own in known().arguments.items()}
+        arguments = {name: own for name, own in listed.items() if own}
+        by_scene = {
+            scene: [name for name in own if name in arguments]
+            for scene, own in known().scenes.items()
+        }
+    every = [*((name,) for name in sorted(scenes())), *SETTINGS]
     with tempfile.TemporaryDirectory() as folder:
-        for scene, *settings in [*((name,) for name in sorted(scenes())), *SETTINGS]:
+        for scene, *settings in every:
+            if chosen and scene not in chosen:
+                continue
             done = subprocess.run(
-                [sys.executable, "-m", __spec__.name, folder, scene, *settings],
+                [sys.executable, "-m", __spec__.name, "--in", folder, scene, *settings],
                 stdout=subprocess.DEVNULL,
             )  # fmt: skip
             if done.returncode:
@@ -108,7 +132,7 @@ def main() -> None:
     table: dict[str, Mapping[str, object]] = {
         "arguments": dict(sorted(arguments.items())),
         "seconds": seconds,
-        "scenes": by_scene,
+        "scenes": dict(sorted(by_scene.items())),
     }
     FILE.write_text(_one_a_line(table))
 
@@ -123,7 +147,7 @@ def _one_a_line(table: Mapping[str, Mapping[str, object]]) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        _run(sys.argv[2], sys.argv[3:], Path(sys.argv[1]))
+    if sys.argv[1:2] == ["--in"]:
+        _run(sys.argv[3], sys.argv[4:], Path(sys.argv[2]))
     else:
-        main()
+        main(sys.argv[1:])
