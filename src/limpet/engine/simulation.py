@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -15,7 +14,7 @@ from limpet.clock import Clock
 from limpet.dynamics.body import Body
 from limpet.dynamics.constraint_set import Control, StepContext
 from limpet.dynamics.warm_start import SolverMemory
-from limpet.engine import observation, state_file
+from limpet.engine import observation, state_file, step_checks
 from limpet.engine.observation import Snapshot
 from limpet.engine.state import State
 from limpet.engine.stride import ACCEPTED, SHARE, next_stride, step_error
@@ -23,7 +22,6 @@ from limpet.errors import (
     DivergedError,
     LimpetError,
     OverlapError,
-    UndeterminedForceWarning,
     require_positive,
     suggest,
 )
@@ -198,61 +196,19 @@ class Simulation:
         x = points.gather([b.positions() for b in bodies])
         return x, points.gather([b.velocities() for b in bodies])
 
-    def _refuse_unresolved(self, solution: StepSolution) -> None:
-        left, bodies = solution.relinearisation_residual, self.model.bodies
-        if solution.converged or not self.model.divisible or not left > self.settings.max_overlap:
-            return
-        worst = max(bodies, key=lambda body: body.relinearisation_residual)
-        raise DivergedError(
-            f"step {self.steps} at {self.time:.4g} s: '{worst.name}' moves too fast to be resolved "
-            f"even in {PARTS} parts of a step; lower the time step, or give it damping"
-        )
-
-    def _refuse_overlap(self, solution: StepSolution) -> None:
-        """Of bodies that contact should have kept apart: what follows is no physics."""
-        contacts, members = self.model.contacts, self.model.members
-        if contacts is None or solution.after is None:
-            return
-        if (depth := contacts.overlap) > self.settings.max_overlap:
-            place, a, b = contacts.deepest(solution.after[0])
-            at = ", ".join(f"{1e3 * c:.4g}" for c in place)
-            raise OverlapError(
-                f"step {self.steps} at {self.time:.4g} s: '{members[a].name}' and "
-                f"'{members[b].name}' overlap by {1e3 * depth:.3g} mm at ({at}) mm; lower the time "
-                "step, or move them more slowly"
-            )
-
-    def _warn_of_undetermined_forces(self) -> None:
-        """Once for each pair of which a motion is prescribed."""
-        contacts, members = self.model.contacts, self.model.members
-        for a, b, depth in contacts.undetermined() if contacts else ():
-            moved = any(members[i].motion is not None for i in (a, b))
-            if moved and (a, b) not in self._warned:
-                self._warned.add((a, b))
-                names = f"'{members[a].name}' and '{members[b].name}'"
-                warnings.warn(
-                    f"{names} overlap by {1e3 * depth:.2g} mm at {self.time:.4g} s, and both "
-                    "motions are prescribed: point contact gives no force between them; give one a "
-                    "pressure field (limpet.fields)",
-                    UndeterminedForceWarning,
-                    stacklevel=4,
-                )
-
     def _report(self, solution: StepSolution) -> StepReport:
         model, result = self.model, solution.result
-        self._refuse_unresolved(solution)
-        self._refuse_overlap(solution)
-        self._warn_of_undetermined_forces()
+        when, limit = f"step {self.steps} at {self.time:.4g} s", self.settings.max_overlap
+        step_checks.refuse_unresolved(model, solution, limit, when, PARTS)
+        step_checks.refuse_overlap(model, solution, limit, when)
+        step_checks.warn_of_undetermined_forces(model, self._warned, self.time)
         bodies = [
             body.report(solution.h, self.world.gravity, solution.force[own])
             for body, own in zip(model.bodies, model.points.of_body)
         ]
         residuals = [r.momentum_residual for r in bodies if r.momentum_residual is not None]
         if not np.all(np.isfinite(residuals)):
-            raise DivergedError(
-                f"step {self.steps} at {self.time:.4g} s: positions diverged (NaN or Inf); "
-                "lower the time step"
-            )
+            raise DivergedError(f"{when}: positions diverged (NaN or Inf); lower the time step")
         wrenches = {name: w for r in bodies for name, w in r.wrenches.items()}
         for constraints in model.sets:
             for name, wrench in constraints.wrenches().items():
