@@ -42,18 +42,41 @@ class Known:
     half: chol.HalfSolved
 
 
+@dataclass(frozen=True)
+class MadeAt:
+    """Where a matrix is made: it can be made again from this, to the bit."""
+
+    x: Array  # (n, 3) [m]
+    p: Array  # [Pa] shared pressures
+    h: float  # [s]
+
+    def same(self, other: MadeAt) -> bool:
+        """To the bit."""
+        equal = np.array_equal(self.x, other.x) and np.array_equal(self.p, other.p)
+        return self.h == other.h and equal
+
+    def serves(self, fem: Discretisation, x: Array, p: Array, h: float) -> bool:
+        """Whether the matrix may stand for that at x, p and h."""
+        limit = fem.fem.reuse
+        if h != self.h or limit == 0.0:
+            return False
+        if len(p) and not np.abs(p - self.p).max() <= limit * fem.mu:
+            return False
+        return not fem.changed(x - self.x, limit)
+
+
 class Tangent:
-    """A at x (n, 3), p and h, factorised."""
+    """A, factorised."""
 
     def __init__(
-        self, fem: Discretisation, x: Array, p: Array, h: float, old: Tangent | None,
+        self, fem: Discretisation, at: MadeAt, old: Tangent | None,
         theta: float = 1.0, exact: bool = False,
     ) -> None:  # fmt: skip
         """`old` is no longer needed: its arrays are written over. Raises NotPositiveError.
 
         exact: with the true derivative of the forces, as long as A is positive definite with it.
         """
-        self._fem, self.x, self.p, self.h = fem, x.copy(), p.copy(), h
+        self._fem, self.at = fem, at
         self._known: Known | None = None
         memory = old.factor if old else None
         if exact:
@@ -65,21 +88,9 @@ class Tangent:
         self._factorise(theta, memory, False)
 
     def _factorise(self, theta: float, memory: chol.Factor | None, exact: bool) -> None:
-        self.values, self.loads = self._fem.assemble(self.x, self.p, self.h, theta, exact)
+        at = self.at
+        self.values, self.loads = self._fem.assemble(at.x, at.p, at.h, theta, exact)
         self.factor: chol.Factor = chol.factorise(self._fem.symbolic, self.values, memory)
-
-    def serves(self, x: Array, p: Array, h: float) -> bool:
-        """Whether it may stand for the matrix at x, p and h."""
-        limit = self._fem.fem.reuse
-        if h != self.h or limit == 0.0:
-            return False
-        if len(p) and not np.abs(p - self.p).max() <= limit * self._fem.mu:
-            return False
-        return not self._fem.changed(x - self.x, limit)
-
-    def is_of(self, x: Array, p: Array, h: float) -> bool:
-        """Whether it was made there, to the bit."""
-        return self.h == h and np.array_equal(self.x, x) and np.array_equal(self.p, p)
 
     def solve(self, right: Array) -> Array:
         """A^-1 of the free part, zero at the driven nodes; both by unknown (u, 3)."""
