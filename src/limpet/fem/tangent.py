@@ -17,6 +17,7 @@ import numpy as np
 from limpet.fem.discretisation import Discretisation
 from limpet.fem.surface_map import free_entries
 from limpet.linalg import block_cholesky as chol
+from limpet.linalg import half_solve
 
 Array = np.ndarray
 
@@ -39,7 +40,7 @@ class Known:
 
     points: BoundPoints
     index: Array  # (k,) ascending: which, by their place in the order
-    half: chol.HalfSolved
+    half: half_solve.HalfSolved
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Tangent:
             known = self._half_solve(points, index if len(both) > CROWDED * len(index) else both)
             place = np.searchsorted(known.index, index)
         self._known = known
-        return chol.compliance(self.factor, known.half, place, extra)
+        return half_solve.compliance(self.factor, known.half, place, extra)
 
     @property
     def known(self) -> Known | None:
@@ -141,4 +142,4 @@ class Tangent:
             points.order[index], points.start, points.nodes, points.weights, self._fem.n_free
         )
         unknowns = self._fem.node_unknown[nodes]
-        return Known(points, index, chol.half_solve(self.factor, start, unknowns, weights))
+        return Known(points, index, half_solve.half_solve(self.factor, start, unknowns, weights))
