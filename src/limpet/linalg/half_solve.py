@@ -101,14 +101,14 @@ def compliance(factor: Factor, half: HalfSolved, points: Array, extra: Array) ->
     symmetric; row 3 i + d is the i-th of the points, axis d.
     """
     s, n, e = factor.symbolic, 3 * len(points), len(extra)
-    columns = (3 * points[:, None] + np.arange(3)).ravel()
     out = np.empty((n + e, n + e))
-    out[:n, :n] = half.gram[columns[:, None], columns]
+    _pick(half.gram, points, out)
     if e:
         z = np.array(extra, dtype=float).reshape(e, s.size)
         for row in z:
             forward(*factor.arrays, row)
         signed = z * s.sign
+        columns = (3 * points[:, None] + np.arange(3)).ravel()
         out[n:, :n] = (signed[:, half.tail :] @ half.y)[:, columns]
         out[:n, n:] = out[n:, :n].T
         out[n:, n:] = signed @ z.T
@@ -122,6 +122,17 @@ def _signed_gram(y: Array, sign: Array) -> Array:
         return blas.dsyrk(1.0, y.T, lower=0) if len(y) else np.zeros((y.shape[1], y.shape[1]))
     plus = blas.dsyrk(1.0, y[~minus].T, lower=0)
     return blas.dsyrk(-1.0, y[minus].T, lower=0, beta=1.0, c=plus, overwrite_c=1)
+
+
+@njit(cache=True)
+def _pick(gram: Array, points: Array, out: Array) -> None:
+    """The rows and columns of some points, three each, into the corner of `out`."""
+    for i in range(len(points)):
+        for d in range(3):
+            source, line = gram[3 * points[i] + d], out[3 * i + d]
+            for j in range(len(points)):
+                for c in range(3):
+                    line[3 * j + c] = source[3 * points[j] + c]
 
 
 @njit(cache=True)
