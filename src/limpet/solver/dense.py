@@ -17,6 +17,9 @@ from limpet.solver.problem import Problem
 Array = np.ndarray
 
 FALLS = 0.1  # of the last residual: the matrix of an earlier step will do
+LARGE = (
+    120  # closed rows; with fewer, a new LU is cheaper than the steps that an old one takes more
+)
 ALIKE = 0.1  # of a row of the linearised laws
 EXACT = 1e-2  # of the tolerance: where steps with such a matrix end, as full ones do
 
@@ -107,7 +110,7 @@ class _Factored:
     pivots: Array
 
     def serves(self, at: Linearised) -> bool:
-        same = np.array_equal(self.active, at.active)
+        same = len(self.closed) >= LARGE and np.array_equal(self.active, at.active)
         return same and _alike(self.d_lam, at.d_lam) and _alike(self.d_u, at.d_u)
 
     def step(self, w: Array, start: Array, phi: Array) -> Array:
