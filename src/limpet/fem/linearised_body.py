@@ -10,7 +10,7 @@ from limpet.errors import DivergedError
 from limpet.fem.material import Fem, Material
 from limpet.fem.nodal_body import NodalBody
 from limpet.fem.surface_map import held_times
-from limpet.fem.tangent import Tangent
+from limpet.fem.tangent import MadeAt, Tangent
 from limpet.geometry.face_patches import FacePatches
 from limpet.geometry.shape import Array, SoftShape
 from limpet.geometry.surface import Surface
@@ -56,6 +56,7 @@ class LinearisedBody(NodalBody):
         self._free = self._y = np.zeros((unknowns, 3))  # without constraints; with them
         self._guess = np.zeros((unknowns, 3))  # where the step is linearised
         self._tangent: Tangent | None = None
+        self._recalled: tuple[MadeAt, Array] | None = None  # of a state: a tangent yet to be made
         self._known = np.zeros((unknowns, 3))  # velocities of held nodes
         self._left, self._corrected = 0, np.inf  # linearisations yet; the last correction [m]
         self._stale = False  # the matrix, as corrections shrink slowly with it
@@ -142,9 +143,8 @@ class LinearisedBody(NodalBody):
         d, h = self.fem, self._h
         moved = y[d.nodes_at]
         x, p = self.x + h * moved, self.p + y[d.pressure_unknown, 0]
-        old = self._tangent
-        if ahead is not None and (old is None or not old.serves(ahead, self.p, h)):
-            self._tangent = self._make_tangent(x, p, h)
+        if ahead is not None and not self._serves(ahead):
+            self._tangent = self._make_tangent(MadeAt(x, p, h))
             loads = self._tangent.loads
         else:
             loads = d.loads(x, p, h)
@@ -160,6 +160,23 @@ class LinearisedBody(NodalBody):
             share = s * (1.0 / self.theta + h * d.material.mass_damping)
             right[d.nodes_at] -= share * d.mass_times(moved)
         return right
+
+    def _serves(self, ahead: Array) -> bool:
+        """Whether the matrix that there is, or was when the state was saved, may stand for that at
+        the positions `ahead` (n, 3) [m].
+        """
+        recalled, self._recalled = self._recalled, None
+        if recalled is not None:
+            if not recalled[0].serves(self.fem, ahead, self.p, self._h):
+                return False
+            self._make_recalled(*recalled)
+            return True
+        old = self._tangent
+        return old is not None and old.at.serves(self.fem, ahead, self.p, self._h)
+
+    def _make_recalled(self, at: MadeAt, half_solved: Array) -> None:
+        """Make a tangent as it was when the state was saved."""
+        self._tangent = self._make_tangent(at)
 
     def relinearise(self, impulse: Array) -> float:
         """Newton's method on the whole step, with the matrix kept: the forces where it now ends.
@@ -230,7 +247,7 @@ class LinearisedBody(NodalBody):
         y, h, n = self._y, self._h, self.fem.free_unknowns
         lowest, right = self._potential(y)
         for _ in range(SETTLING):
-            self._tangent = self._make_tangent(self.x + h * y, self.p, h)
+            self._tangent = self._make_tangent(MadeAt(self.x + h * y, self.p, h))
             change = self.tangent.solve(right)
             size, slope = 1.0, float(np.vdot(right[:n], change[:n]))
             while size > SMALLEST:
@@ -264,13 +281,13 @@ class LinearisedBody(NodalBody):
 
     def forget(self) -> None:
         """Make the matrix anew in the next step, however little has changed."""
-        self._tangent = None
+        self._tangent = self._recalled = None
 
-    def _make_tangent(self, x: Array, p: Array, h: float) -> Tangent:
+    def _make_tangent(self, at: MadeAt) -> Tangent:
         old, self._tangent = self._tangent, None
         try:
             exact = self.relinearisation.most > 1 and self.fem.can_be_exact
-            return Tangent(self.fem, x, p, h, old, self.theta, exact)
+            return Tangent(self.fem, at, old, self.theta, exact)
         except chol.NotPositiveError as error:
             raise DivergedError(
                 f"'{self.name}': stiffness is not positive at node {self._node(error.node)}; "

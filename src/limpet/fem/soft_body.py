@@ -26,6 +26,7 @@ from limpet.fem.linearised_body import LinearisedBody
 from limpet.fem.material import Fem, Material
 from limpet.fem.point_compliance import PointCompliance
 from limpet.fem.surface_map import held_columns, held_times, rows_times_modes, spread
+from limpet.fem.tangent import MadeAt
 from limpet.geometry.face_patches import FacePatches
 from limpet.geometry.shape import Array, SoftShape
 from limpet.geometry.surface import Surface
@@ -195,25 +196,31 @@ class SoftBody(LinearisedBody):
         return BodyReport({} if self.motion is None else {self.name: wrench}, left, held=held)
 
     def get_state(self) -> dict[str, Array]:
-        made = self._tangent
+        if self._recalled is not None:
+            at, half_solved = self._recalled
+        else:
+            made = self._tangent
+            none = np.full_like(self.x, np.nan), np.full_like(self.p, np.nan), np.nan
+            at = made.at if made else MadeAt(*none)
+            half_solved = self._compliance.known(made)
         return {
             "x": self.x.copy(), "v": self.v.copy(), "u": self.u.copy(), "p": self.p.copy(),
-            "tangent_x": made.x if made else np.full_like(self.x, np.nan),
-            "tangent_p": made.p if made else np.full_like(self.p, np.nan),
-            "tangent_h": np.array(made.h if made else np.nan),
-            "half_solved": self._compliance.known(made),
+            "tangent_x": at.x, "tangent_p": at.p, "tangent_h": np.array(at.h),
+            "half_solved": half_solved,
         }  # fmt: skip
 
     def set_state(self, state: Mapping[str, Array]) -> None:
         self.x, self.v, self.p = state["x"].copy(), state["v"].copy(), state["p"].copy()
         self.u = state["u"].copy()
-        at = state["tangent_x"], state["tangent_p"], float(state["tangent_h"])
-        if np.isnan(at[2]):
-            self._tangent = None
-        elif self._tangent is None or not self._tangent.is_of(*at):
-            self._tangent = self._make_tangent(*at)
-        if self._tangent is not None:
-            self._compliance.recall(self._tangent, state["half_solved"])
+        at = MadeAt(state["tangent_x"], state["tangent_p"], float(state["tangent_h"]))
+        self._recalled = None if np.isnan(at.h) else (at, state["half_solved"])
+        if self._recalled is None:
+            self.forget()
+
+    def _make_recalled(self, at: MadeAt, half_solved: Array) -> None:
+        if self._tangent is None or not self._tangent.at.same(at):
+            self._tangent = self._make_tangent(at)
+        self._compliance.recall(self._tangent, half_solved)
 
 
 def _flat(by_unknown: Array) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 from limpet.fem.discretisation import Discretisation
 from limpet.fem.surface_map import free_entries
 from limpet.linalg import block_cholesky as chol
+from limpet.linalg import half_solve
 
 Array = np.ndarray
 
@@ -39,21 +40,44 @@ class Known:
 
     points: BoundPoints
     index: Array  # (k,) ascending: which, by their place in the order
-    half: chol.HalfSolved
+    half: half_solve.HalfSolved
+
+
+@dataclass(frozen=True)
+class MadeAt:
+    """Where a matrix is made: it can be made again from this, to the bit."""
+
+    x: Array  # (n, 3) [m]
+    p: Array  # [Pa] shared pressures
+    h: float  # [s]
+
+    def same(self, other: MadeAt) -> bool:
+        """To the bit."""
+        equal = np.array_equal(self.x, other.x) and np.array_equal(self.p, other.p)
+        return self.h == other.h and equal
+
+    def serves(self, fem: Discretisation, x: Array, p: Array, h: float) -> bool:
+        """Whether the matrix may stand for that at x, p and h."""
+        limit = fem.fem.reuse
+        if h != self.h or limit == 0.0:
+            return False
+        if len(p) and not np.abs(p - self.p).max() <= limit * fem.mu:
+            return False
+        return not fem.changed(x - self.x, limit)
 
 
 class Tangent:
-    """A at x (n, 3), p and h, factorised."""
+    """A, factorised."""
 
     def __init__(
-        self, fem: Discretisation, x: Array, p: Array, h: float, old: Tangent | None,
+        self, fem: Discretisation, at: MadeAt, old: Tangent | None,
         theta: float = 1.0, exact: bool = False,
     ) -> None:  # fmt: skip
         """`old` is no longer needed: its arrays are written over. Raises NotPositiveError.
 
         exact: with the true derivative of the forces, as long as A is positive definite with it.
         """
-        self._fem, self.x, self.p, self.h = fem, x.copy(), p.copy(), h
+        self._fem, self.at = fem, at
         self._known: Known | None = None
         memory = old.factor if old else None
         if exact:
@@ -65,21 +89,9 @@ class Tangent:
         self._factorise(theta, memory, False)
 
     def _factorise(self, theta: float, memory: chol.Factor | None, exact: bool) -> None:
-        self.values, self.loads = self._fem.assemble(self.x, self.p, self.h, theta, exact)
+        at = self.at
+        self.values, self.loads = self._fem.assemble(at.x, at.p, at.h, theta, exact)
         self.factor: chol.Factor = chol.factorise(self._fem.symbolic, self.values, memory)
-
-    def serves(self, x: Array, p: Array, h: float) -> bool:
-        """Whether it may stand for the matrix at x, p and h."""
-        limit = self._fem.fem.reuse
-        if h != self.h or limit == 0.0:
-            return False
-        if len(p) and not np.abs(p - self.p).max() <= limit * self._fem.mu:
-            return False
-        return not self._fem.changed(x - self.x, limit)
-
-    def is_of(self, x: Array, p: Array, h: float) -> bool:
-        """Whether it was made there, to the bit."""
-        return self.h == h and np.array_equal(self.x, x) and np.array_equal(self.p, p)
 
     def solve(self, right: Array) -> Array:
         """A^-1 of the free part, zero at the driven nodes; both by unknown (u, 3)."""
@@ -110,7 +122,7 @@ class Tangent:
             known = self._half_solve(points, index if len(both) > CROWDED * len(index) else both)
             place = np.searchsorted(known.index, index)
         self._known = known
-        return chol.compliance(self.factor, known.half, place, extra)
+        return half_solve.compliance(self.factor, known.half, place, extra)
 
     @property
     def known(self) -> Known | None:
@@ -130,4 +142,4 @@ class Tangent:
             points.order[index], points.start, points.nodes, points.weights, self._fem.n_free
         )
         unknowns = self._fem.node_unknown[nodes]
-        return Known(points, index, chol.half_solve(self.factor, start, unknowns, weights))
+        return Known(points, index, half_solve.half_solve(self.factor, start, unknowns, weights))

@@ -37,7 +37,7 @@ class SymbolicFactor:
     """Panels of the factor L of the leading `n` nodes of a BlockPattern, counted in unknowns.
 
     Panel s has the columns first[s]:first[s+1] and the rows rows[row_start[s]:row_start[s+1]], its
-    own columns first; it is stored by rows from panel_start[s] on.
+    own columns first; it is stored by columns from panel_start[s] on.
     """
 
     n: int  # nodes
@@ -47,7 +47,6 @@ class SymbolicFactor:
     row_start: Array  # (s + 1,) int32
     rows: Array  # int32
     panel_start: Array  # (s + 1,) int64
-    inverse_start: Array  # (s + 1,) int64, where its inverted diagonal block stands
     # An update sends the product of a panel's lower part to a later panel.
     update_start: Array  # (s + 1,) int32
     update_from: Array  # (u,) int32, the panel's first row that belongs to the target's columns
@@ -56,7 +55,7 @@ class SymbolicFactor:
     place_start: Array  # (u + 1,) int32
     place: Array  # int32, row of the target panel for each of the panel's rows from update_from on
     scatter: Array  # (len(pattern.rows),) int64, where each block's corner goes, -1 outside
-    stride: Array  # (len(pattern.rows),) int32, row length of the panel there
+    stride: Array  # (len(pattern.rows),) int32, column length of the panel there
     height: Array  # (len(pattern.rows),) int32, rows and
     width: Array  # columns of the block
 
@@ -261,10 +260,10 @@ def analyse(
     blocks = len(pattern.rows)
     scatter = np.full(blocks, -1, np.int64)
     stride, tall, wide = (np.zeros(blocks, np.int32) for _ in range(3))
-    stride[inside] = width[panel]
+    stride[inside] = height[panel]
     tall[inside], wide[inside] = sizes[pattern.rows[inside]], sizes[column[inside]]
     scatter[inside] = (
-        panel_start[panel] + row * stride[inside] + offset[column[inside]] - offset[first[panel]]
+        panel_start[panel] + (offset[column[inside]] - offset[first[panel]]) * height[panel] + row
     )
     table = np.array(updates, dtype=np.int32).reshape(-1, 3)
     return SymbolicFactor(
@@ -272,7 +271,6 @@ def analyse(
         row_start=np.concatenate([[0], np.cumsum(height)]).astype(np.int32),
         rows=np.concatenate([_unknowns(offset[own], sizes[own]) for own in nodes]),
         panel_start=panel_start,
-        inverse_start=np.concatenate([[0], np.cumsum(width * width)]).astype(np.int64),
         update_start=update_start, update_from=np.ascontiguousarray(table[:, 0]),
         update_to=np.ascontiguousarray(table[:, 1]), update_panel=np.ascontiguousarray(table[:, 2]),
         place_start=np.concatenate([[0], np.cumsum([len(p) for p in places])]).astype(np.int32),

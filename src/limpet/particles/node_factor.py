@@ -13,6 +13,7 @@ import numpy as np
 
 from limpet.compiled import njit
 from limpet.linalg import block_cholesky as chol
+from limpet.linalg import half_solve
 from limpet.linalg.symbolic import (
     BlockPattern,
     SymbolicFactor,
@@ -69,7 +70,7 @@ class NodeFactor:
         _assemble(start, of.new[node], vector, stiffness, of.pattern.start, of.pattern.rows, values)
         self._factor = chol.factorise(of.symbolic, values)
         self._known = np.zeros(0, np.int64)  # nodes, ascending by `new`
-        self._half: chol.HalfSolved | None = None
+        self._half: half_solve.HalfSolved | None = None
 
     def solve(self, right: Array) -> Array:
         """A^-1 b, (n, 3)."""
@@ -81,7 +82,7 @@ class NodeFactor:
         if self._half is None or not np.isin(place, self._known).all():
             self._known = np.union1d(self._known, place)
             unit = np.arange(len(self._known) + 1, dtype=np.int32)
-            self._half = chol.half_solve(
+            self._half = half_solve.half_solve(
                 self._factor, unit, self._known.astype(np.int32), np.ones(len(self._known))
             )
         at = 3 * np.searchsorted(self._known, place)[:, None] + np.arange(3)

@@ -266,7 +266,7 @@ class ConstraintSolver:
         if not found.converged or problem.sunk(found.multipliers) <= SUNK:
             return found
         about = replace(problem, before=found.multipliers)
-        again = self.method.solve(about, found.multipliers, found.level)
+        again = self.method.solve_about(about, found)
         return again.after(found) if again.converged else found
 
 

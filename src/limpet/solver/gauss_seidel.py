@@ -32,6 +32,10 @@ class GaussSeidelSettings:
     def solve(self, problem: Problem, guess: Array, level: int) -> Solution:
         return solve_by_sweeps(problem, guess, self)
 
+    def solve_about(self, problem: Problem, found: Solution) -> Solution:
+        """From the solution of a problem that differs in `before` only."""
+        return solve_by_sweeps(problem, found.multipliers, self)
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -41,6 +45,7 @@ class Solution:
     sweeps: int
     iterations: int  # of Newton
     level: int = 0  # which softening led Newton to the end
+    system: object = None  # of Newton, for a problem that hardly differs
 
     def after(self, first: Solution) -> Solution:
         """The same, with what the first solve took as well."""

@@ -46,6 +46,11 @@ class NewtonSettings:
         """level: which of `continuation_factors` to begin with."""
         return solve_by_newton(problem, guess, self, level)
 
+    def solve_about(self, problem: Problem, found: Solution) -> Solution:
+        """From the solution of a problem that differs in `before` only."""
+        system = found.system.about(problem) if isinstance(found.system, NewtonSystem) else None
+        return solve_by_newton(problem, found.multipliers, self, found.level, system)
+
 
 @dataclass(frozen=True)
 class _Path:
@@ -114,9 +119,11 @@ def _continuation(
 class _Search:
     """The best multipliers so far, and what they took."""
 
-    def __init__(self, problem: Problem, guess: Array, settings: NewtonSettings) -> None:
+    def __init__(
+        self, problem: Problem, guess: Array, settings: NewtonSettings, system: NewtonSystem | None
+    ) -> None:
         self.problem, self.guess, self.settings = problem, guess, settings
-        self.system = _system(problem)
+        self.system = system or _system(problem)
         self.best, self.residual = guess, np.inf
         self.sweeps = self.steps = 0
 
@@ -176,18 +183,21 @@ class _Search:
         return False
 
     def solution(self, converged: bool, level: int = 0) -> Solution:
-        return Solution(self.best, self.residual, converged, self.sweeps, self.steps, level)
+        taken = self.sweeps, self.steps
+        return Solution(self.best, self.residual, converged, *taken, level, self.system)
 
 
 def solve_by_newton(
-    problem: Problem, guess: Array, settings: NewtonSettings, first: int = 0
-) -> Solution:
+    problem: Problem, guess: Array, settings: NewtonSettings, first: int = 0,
+    system: NewtonSystem | None = None,
+) -> Solution:  # fmt: skip
     """Newton from the guess, with softened rows when it wanders; then what else there is.
 
     first: which of `continuation_factors` to begin with, or their number for the interior-point
-    method; the one that converged in the last step is likely to do so again.
+    method; the one that converged in the last step is likely to do so again. system: of the
+    problem, if it is known.
     """
-    search = _Search(problem, guess, settings)
+    search = _Search(problem, guess, settings, system)
     if first > 0 and search.newton_from_guess():  # a step that is solved again hardly changes
         return search.solution(True, first)
     level = search.continuation(first)
