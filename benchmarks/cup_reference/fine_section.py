@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from deck import Array, Case, material
 
-from limpet.meshing.section.chains import Chain, lines_of
+from limpet.meshing.section.chains import Chain, cut_at_bends, lines_of
 from limpet.meshing.section.outline import Part, signed_area
 
 FINE = 0.35  # size at the lip and at inner corners, over that elsewhere
@@ -48,7 +48,7 @@ class FineSection:
 
 def fine_section(outline: list, size: float) -> FineSection:
     """The section (corners in metres) meshed with cells of `size` [mm]."""
-    lines = lines_of([Part(outline)])
+    lines = cut_at_bends(lines_of([Part(outline)]))
     chains = [_in_mm(c) for c in lines.chains]
     points, cells = _netgen(_loop(chains), size, _fine_places(chains))
     points[:, 1] -= points[:, 1].min()

@@ -57,7 +57,7 @@ def mesh_section(
     """The section meshed in the plane, with the number of sectors for about `nodes` nodes."""
     if mesh_of(element, "hex20", "section") != "hex20":
         raise LimpetError(
-            f"section element = '{element}': expected hex20, hex20p or hex20r, or none"
+            f"section element = '{element}': expected hex20, hex20p, hex20pr or hex20r, or none"
         )
     parts = _parts(outline)
     lines = lines_of(parts)
@@ -97,7 +97,8 @@ def _for_budget(
         ideal = _sectors(radius, mesh.size)
         for m in [sectors] if sectors else range(FEWEST, min(2 * ideal, MOST) + 1, 2):
             miss = abs(np.log(longer * node_count(mesh, m) / nodes))
-            skewed = 0.0 if sectors else 0.3 * abs(np.log(m / ideal))
+            # a finer section is worth more than sectors
+            skewed = 0.0 if sectors else (0.1 if m < ideal else 0.3) * abs(np.log(m / ideal))
             if best is None or (miss + skewed, k, m) < best:
                 best = (miss + skewed, k, m)
     assert best is not None

@@ -105,7 +105,7 @@ def _cut(
     r = chain.points[:, 0]
     if abs(r[-1] - width) <= tolerance:
         return chain.ends[1]
-    i = int(np.argmax(r > width))
+    i = int(np.argmax(r >= width - tolerance))
     share = (width - r[i - 1]) / (r[i] - r[i - 1])
     point = chain.points[i - 1] + share * (chain.points[i] - chain.points[i - 1])
     point[0] = width

@@ -1,7 +1,7 @@
 """The lines of a section: its outlines cut where parts meet, and joined to chains between nodes.
 
-A chain ends at a corner, at the axis, where another line begins, where its name changes, and at the
-top of a bend; in between it is smooth.
+A chain ends at a corner, at the axis, where another line begins and where its name changes; in
+between it is smooth.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from limpet.meshing.section.outline import (
 Array = np.ndarray
 
 SHARP = np.radians(28.0)  # a polyline that turns by more has a corner there
-BEND = np.radians(60.0)  # a smooth bend that turns by this has a node at its top
+BEND = np.radians(30.0)  # a smooth line that turns by this to one side has a bend there
 OUTSIDE = -1
 MOST_CHAINS = 300
 
@@ -214,7 +214,10 @@ def _joined(
         points = xy[[segments[run[0]][0], *(segments[s][1] for s in run)]]
         ends = node(int(segments[run[0]][0])), node(int(segments[run[-1]][1]))
         left, right = (int(s) for s in sides[k])
-        chains += _at_bends(Chain(points, ends, left, right, names[k]), nodes)
+        chain = Chain(points, ends, left, right, names[k])
+        # one that is closed, or leaves the axis and returns to it, has more nodes
+        whole = ends[0] == ends[1] or (not chain.on_axis and np.all(points[[0, -1], 0] == 0.0))
+        chains += _at_tops(chain, nodes) if whole else [chain]
     return Lines(nodes, chains, extent)
 
 
@@ -224,30 +227,47 @@ def _turn(a: Array, b: Array, c: Array) -> float:
     return float(np.arctan2(u[0] * v[1] - u[1] * v[0], u @ v))
 
 
-def _at_bends(chain: Chain, nodes: list[Array]) -> list[Chain]:
-    """The chain in pieces, with a node at the top of each bend."""
-    p = chain.points
+def bends_at(p: Array) -> list[tuple[int, list[int], int, float]]:
+    """Bends of a polyline (k, 2): its points where one starts, has its tops, ends; and its turn.
+
+    A bend by up to 225 degrees has one top, longer ones more.
+    """
+    step = np.linalg.norm(np.diff(p, axis=0), axis=1)
     turns = [0.0, *(_turn(p[k - 1], p[k], p[k + 1]) for k in range(1, len(p) - 1)), 0.0]
-    cuts: list[int] = []
+    found = []
     k = 1
     while k < len(p) - 1:
         end = k
         while end < len(p) - 1 and np.sign(turns[end]) == np.sign(turns[k]) and turns[k] != 0.0:
             end += 1
-        total = abs(sum(turns[k:end]))
-        if total > BEND:
-            pieces = max(2, round(total / (0.5 * np.pi)))
+        total = sum(turns[k:end])
+        if abs(total) > BEND:
+            pieces = max(2, round(abs(total) / (0.5 * np.pi)))
             passed = np.cumsum(np.abs(turns[k:end])) - 0.5 * np.abs(turns[k:end])
-            cuts += [
-                k + int(np.abs(passed - total * i / pieces).argmin()) for i in range(1, pieces)
-            ]
+            shares = abs(total) * np.arange(1, pieces) / pieces
+            tops = [k + int(np.abs(passed - share).argmin()) for share in shares]
+            # the line may begin or end with an arc
+            start = 0 if k == 1 and step[0] < 1.5 * step[1] else k
+            stop = end if end == len(p) - 1 and step[-1] < 1.5 * step[-2] else end - 1
+            found.append((start, sorted(set(tops)), stop, float(total)))
         k = max(end, k + 1)
-    places = [0, *sorted(set(cuts)), len(p) - 1]
-    ids = [chain.ends[0]]
-    for c in places[1:-1]:
-        ids.append(len(nodes))
-        nodes.append(p[c])
-    ids.append(chain.ends[1])
+    return found
+
+
+def cut_at_bends(lines: Lines) -> Lines:
+    """The lines with a node at the top of each bend."""
+    nodes = list(lines.nodes)
+    chains = [piece for chain in lines.chains for piece in _at_tops(chain, nodes)]
+    return Lines(nodes, chains, lines.extent)
+
+
+def _at_tops(chain: Chain, nodes: list[Array]) -> list[Chain]:
+    """The chain in pieces, with a new node at the top of each bend."""
+    p = chain.points
+    tops = [k for _, tops, _, _ in bends_at(p) for k in tops]
+    places = [0, *tops, len(p) - 1]
+    ids = [chain.ends[0], *range(len(nodes), len(nodes) + len(tops)), chain.ends[1]]
+    nodes += [p[k] for k in tops]
     return [
         Chain(p[i : j + 1], (ids[n], ids[n + 1]), chain.left, chain.right, chain.name)
         for n, (i, j) in enumerate(pairwise(places))

@@ -1,4 +1,7 @@
-"""A section meshed with quadrilaterals, and triangles where they do not fit (Netgen)."""
+"""A section meshed with quadrilaterals from node to node of its lines; Netgen fills what is thick.
+
+Triangles are left where quadrilaterals do not fit.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,11 @@ from scipy.spatial import cKDTree
 from limpet.errors import MeshError
 from limpet.meshing.section.axis import Strip, cut_strips
 from limpet.meshing.section.chains import OUTSIDE, Lines
-from limpet.meshing.section.division import divide, size_field
+from limpet.meshing.section.division import divide
 from limpet.meshing.section.outline import inside, signed_area
+from limpet.meshing.section.quadrangulate import outlines, quadrangulate
 from limpet.meshing.section.quality import quadratic
+from limpet.meshing.section.sizes import size_field
 from limpet.meshing.tetrahedra import require_package
 
 Array = np.ndarray
@@ -61,7 +66,7 @@ class _Draft:
     points: list[Array]
     middles: dict[tuple[int, int], Array]  # of the edges on lines
     outer: dict[tuple[int, int], str | None]  # directed edges with the outside on their right
-    cells: list[tuple[int, list[int]]]  # part and corners: the strips on the axis
+    cells: list[tuple[int, list[int]]]  # part and corners: strips on the axis, and walls
     loops: list[tuple[int, list[list[int]]]]  # part and loops of what is left
 
 
@@ -119,8 +124,21 @@ def _draft(lines: Lines, lip: Array, size: float) -> _Draft:
                 d.outer[b, a] = chain.name
     points = np.array(d.points)
     for part, rim in rims.items():
-        d.loops += [(part, loops) for loops in _grouped(points, _traced(points, rim))]
+        for loops in _grouped(points, _traced(points, rim)):
+            _fill_walls(d, part, loops)
     return d
+
+
+def _fill_walls(d: _Draft, part: int, loops: list[list[int]]) -> None:
+    """Cells from line to line within an outer loop; what they leave is for Netgen."""
+    if len(loops) > 1:
+        d.loops.append((part, loops))
+        return
+    loop, points = np.array(loops[0]), np.array(d.points)
+    good, bad = quadrangulate(points[loop], d.size)
+    d.cells += [(part, loop[cell].tolist()) for cell in good]
+    left = {(int(loop[a]), int(loop[b])) for a, b in outlines(bad)}
+    d.loops += [(part, [rest]) for rest in _traced(points, left)]
 
 
 def _toggle(rims: dict[int, set[tuple[int, int]]], part: int, a: int, b: int) -> None:
