@@ -46,6 +46,19 @@ def test_the_two_meshes_of_the_reference_agree(cups, name):
     assert np.abs(coarse / fine - 1.0).max() < 0.012
 
 
+@pytest.mark.parametrize(
+    ("name", "nodes", "within"), [("stem", 500, 0.01), ("bell", 500, 0.04), ("bellows", 700, 0.07)]
+)
+def test_push_forces_are_near_those_of_ccx(cups, name, nodes, within):
+    """At the first two depths, which take two seconds; README.md has all five."""
+    own = json.loads(cups.STORED.read_text())["cups"][name]
+    force, unsolved = cups.limpet_forces(
+        cups.CUPS[name].shape(nodes), own["depths_mm"][:2], "corotational"
+    )
+    assert unsolved == 0
+    assert force == pytest.approx(own["runs"]["neo-hooke"]["force_N"][:2], rel=within)
+
+
 @pytest.mark.skipif(shutil.which("ccx") is None, reason="needs CalculiX")
 def test_ccx_finds_the_stored_force_at_a_small_depth(cups):
     cup = replace(cups.CUPS["stem"], depths=(0.75,))

@@ -103,11 +103,12 @@ def _bell(size: float) -> Outline:
     )  # fmt: skip
 
 
-PITCH, DEPTH, WALL, PLATE = 0.28, 0.15, 0.045, 0.08  # of bellows: a fold, its depth, thicknesses
+# of bellows: a fold, its depth, thicknesses, smaller radius of round folds, fillet at the collar
+PITCH, DEPTH, WALL, PLATE, ROUND, NECK = 0.28, 0.15, 0.045, 0.08, 0.018, 0.04
 
 
 def _bellows(size: float, folds: float) -> Outline:
-    """A zigzag wall under a plate with a collar."""
+    """A zigzag wall under a plate with a collar; its thickness is the same in the round folds."""
     count = round(2.0 * folds)
     outside = 0.5 - 0.35 * WALL
     z = 0.5 * PITCH * np.arange(count + 1)
@@ -115,15 +116,18 @@ def _bellows(size: float, folds: float) -> Outline:
     inner, outer = _offset(np.column_stack([np.where(inward, outside - DEPTH, outside), z]))
     top = float(z[-1])
     inner[-1, 1] = outer[-1, 1] = top
-    round_ = 0.4 * WALL
+    small, large = ROUND, ROUND + WALL
+    out_, in_ = np.where(inward, small, large), np.where(inward, large, small)
+    bends = range(1, count)
+    collar, up = COLLAR + 0.04, top + PLATE
     return _scaled(
         size,
         [
-            tuple(outer[0]), *(Corner(r, h, fillet=round_) for r, h in outer[1:-1]),
-            tuple(outer[-1]), (float(outer[-1, 0]), top + PLATE),
-            Corner(COLLAR + 0.04, top + PLATE), Corner(COLLAR + 0.04, top + PLATE + 0.2),
-            Corner(BORE, top + PLATE + 0.2, edge="port"), (BORE, top), tuple(inner[-1]),
-            *(Corner(r, h, fillet=round_) for r, h in inner[-2:0:-1]), tuple(inner[0]),
+            tuple(outer[0]), *(Corner(outer[k, 0], outer[k, 1], out_[k]) for k in bends),
+            tuple(outer[-1]), (float(outer[-1, 0]), up),
+            Corner(collar, up, fillet=NECK), Corner(collar, up + 0.2),
+            Corner(BORE, up + 0.2, edge="port"), (BORE, top), tuple(inner[-1]),
+            *(Corner(inner[k, 0], inner[k, 1], in_[k]) for k in bends[::-1]), tuple(inner[0]),
         ],
     )  # fmt: skip
 
@@ -169,11 +173,11 @@ DESIGNS: dict[str, CupDesign] = {
             _bell, 0.3,
         ),
         CupDesign(
-            "bellows-1.5", "0.70 high, folds 0.28 high and 0.15 deep, wall 0.045, bore 0.12",
+            "bellows-1.5", "0.70 high, round folds 0.28 high and 0.15 deep, wall 0.045, bore 0.12",
             lambda size: _bellows(size, 1.5), 1.5 * PITCH - 3.0 * _SOLID,
         ),
         CupDesign(
-            "bellows-2.5", "0.98 high, folds 0.28 high and 0.15 deep, wall 0.045, bore 0.12",
+            "bellows-2.5", "0.98 high, round folds 0.28 high and 0.15 deep, wall 0.045, bore 0.12",
             lambda size: _bellows(size, 2.5), 2.5 * PITCH - 5.0 * _SOLID,
         ),
         CupDesign(

@@ -57,7 +57,7 @@ def mesh_section(
     """The section meshed in the plane, with the number of sectors for about `nodes` nodes."""
     if mesh_of(element, "hex20", "section") != "hex20":
         raise LimpetError(
-            f"section element = '{element}': expected hex20, hex20p, hex20pr or hex20r, or none"
+            f"section element = '{element}': expected hex20, hex20p or hex20r, or none"
         )
     parts = _parts(outline)
     lines = lines_of(parts)
