@@ -14,6 +14,8 @@ DEVELOPERS := .venv/.developers
 # The matrices are small: more BLAS threads make them slower, not faster.
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
+# Else every process would compile the Python sources of all packages again: 3 s of a start of 5 s.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test lint html docs pictures setup
 

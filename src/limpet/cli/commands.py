@@ -332,6 +332,10 @@ def _server(target: str, settings: list[str], port: int) -> Server:
         from limpet.viewer.replay import write_replay
 
         return Server(None, port=port, replay=write_replay(Path(target)))
+    from limpet.scenes.registry import read_parameters
+
     name, parameters = scene_and_parameters(target)
+    parameters |= parse_settings(settings)
+    read_parameters(name, parameters)  # a typo is told at once
     compile_for(name)
-    return Server(name, parameters | parse_settings(settings), port=port)
+    return Server(name, parameters, port=port)

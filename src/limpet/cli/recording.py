@@ -71,7 +71,7 @@ def run(
     continues it, also after kill -9. Without an earlier run, --resume begins one.
     """
     from limpet.record.run_folder import check_folder
-    from limpet.scenes.registry import load
+    from limpet.scenes.registry import load, read_parameters
 
     if resume and force:
         raise LimpetError("--resume --force: expected one of them; --force begins anew")
@@ -87,6 +87,7 @@ def run(
         if resume and (done := finished_run(folder)) is not None:
             summary = done
         else:
+            read_parameters(name, parameters)  # a typo is told at once
             compile_for(name)
             summary = _run(load(name, parameters), folder, force, plots, frames, resume)
     except KeyboardInterrupt as signal:

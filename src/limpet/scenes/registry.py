@@ -185,14 +185,20 @@ def parameters_of(name: str) -> dict[str, str]:
     return lines
 
 
-def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
-    """Build the scene `name`; `overrides` are strings with units or plain SI values."""
-    recipe, changed = _recipe(name), dict(overrides or {})
+def read_parameters(name: str, overrides: Mapping[str, object] | None = None) -> SceneParameters:
+    """Parameters of the scene `name`; `overrides` are strings with units or plain SI values."""
+    model, changed = _recipe(name).parameters, dict(overrides or {})
     try:
-        parameters = recipe.parameters.model_validate(changed)
+        parameters = model.model_validate(changed)
     except ValidationError as error:
-        raise explain(error, changed, known_names(recipe.parameters)) from None
+        raise explain(error, changed, known_names(model)) from None
     check_numbers(parameters)
+    return parameters
+
+
+def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
+    """Build the scene `name` with `overrides` of its parameters."""
+    recipe, parameters = _recipe(name), read_parameters(name, overrides)
     return Scene(
         name=name, summary=recipe.summary, parameters=parameters, world=recipe.build(parameters),
         h=parameters.h, duration=parameters.duration, expect=recipe.expect,

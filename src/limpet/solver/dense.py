@@ -17,9 +17,7 @@ from limpet.solver.problem import Problem
 Array = np.ndarray
 
 FALLS = 0.1  # of the last residual: the matrix of an earlier step will do
-LARGE = (
-    120  # closed rows; with fewer, a new LU is cheaper than the steps that an old one takes more
-)
+LARGE = 120  # closed rows: with fewer, a new LU is cheaper than the further steps of an old one
 ALIKE = 0.1  # of a row of the linearised laws
 EXACT = 1e-2  # of the tolerance: where steps with such a matrix end, as full ones do
 
