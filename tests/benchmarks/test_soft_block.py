@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks" / "soft_block"
 
 
 @pytest.mark.parametrize("element", ["hex8", "tet4"])
-def test_the_ball_comes_to_lie_on_the_block(element: str) -> None:
+def test_every_step_of_the_ball_on_the_block_converges(element: str) -> None:
     sys.path.insert(0, str(FOLDER))
     try:
         from block_and_ball import limpet_steps
