@@ -81,6 +81,35 @@ def test_a_soft_box_fills_its_outline(element, divisions):
     assert len(shape.region("top")) == len(shape.region("bottom")) >= 4
 
 
+def test_the_contact_surface_of_a_soft_box_bends_with_its_cells():
+    """Chords of a bent face would stand further off it than the gap that seals a cup."""
+    shape = soft_box(0.06, 0.06, 0.02, (3, 3, 2))
+
+    def bent(x):
+        return x + np.outer(4.0 * x[:, 0] ** 2 - 3.0 * x[:, 0] * x[:, 1], [0.0, 0.0, 1.0])
+
+    before, after = (shape.collision.positions(x) for x in (shape.points, bent(shape.points)))
+    np.testing.assert_allclose(after, bent(before), atol=1e-15)
+    top = before[np.abs(before[:, 2]) < 1e-12]
+    assert len(top) == 7 * 7  # with the middles of edges and faces
+    tets = soft_box(0.06, 0.06, 0.02, (3, 3, 2), "tet10")
+    assert (np.abs(tets.collision.positions(tets.points)[:, 2]) < 1e-12).sum() == 7 * 7
+
+
+def test_a_soft_box_takes_a_finer_contact_surface():
+    for finer, element in ((1, "hex20"), (3, "hex20"), (4, "hex8")):
+        shape = soft_box(0.06, 0.04, 0.02, (3, 2, 1), element, finer)
+        x = shape.collision.positions(shape.points)
+        n = finer
+        assert (np.abs(x[:, 2]) < 1e-12).sum() == (3 * n + 1) * (2 * n + 1)
+        assert volume(x, shape.collision.triangles) == pytest.approx(0.06 * 0.04 * 0.02, rel=1e-12)
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(LimpetError, match=r"box finer = .*: expected a whole number from 1 up"):
+            soft_box(1.0, 1.0, 1.0, (1, 1, 1), finer=wrong)
+    with pytest.raises(LimpetError, match="box finer = 2 with tet4: expected hexahedra"):
+        soft_box(1.0, 1.0, 1.0, (1, 1, 1), "tet4", 2)
+
+
 def test_wrong_soft_boxes_are_refused():
     with pytest.raises(LimpetError, match=r"element = 'hex2'; did you mean 'hex20'\?"):
         soft_box(1.0, 1.0, 1.0, (1, 1, 1), "hex2")

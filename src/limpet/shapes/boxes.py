@@ -7,11 +7,12 @@ from itertools import pairwise
 import numpy as np
 
 from limpet.errors import LimpetError, require_positive
-from limpet.geometry.cells import mesh_of
-from limpet.geometry.shape import RigidShape, SoftShape, bind_to_nodes, boundary
+from limpet.geometry.cells import HEX_SHAPES, mesh_of
+from limpet.geometry.shape import Array, Binding, RigidShape, SoftShape, boundary
 from limpet.meshing.grids import structured
 
 MOST_DIVISIONS = 300  # of a face along an edge
+TOP = np.array([0.5, 0.5, 1.0])  # centre of the top face in a unit cube
 
 
 def box(
@@ -43,7 +44,7 @@ def box(
                     # alternate the diagonal, so that a fine face has no preferred direction
                     triangles += [(p, q, t), (q, r, t)] if (i + j) % 2 else [(p, q, r), (p, r, t)]
     grid = np.array(list(ids), dtype=float) / np.array(divisions)
-    points = (grid - np.array([0.5, 0.5, 1.0])) * np.array([length, width, height])
+    points = (grid - TOP) * np.array([length, width, height])
     return RigidShape("box", points, np.array(triangles, dtype=np.int32))
 
 
@@ -71,30 +72,56 @@ def tiled_box(length: float, width: float, height: float, tiles: int) -> RigidSh
     step = np.linspace(0.0, 1.0, tiles + 1)
     above = [(x, y, 1.0) for x in step for y in step]
     grid = np.array([*above, (0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
-    points = (grid - np.array([0.5, 0.5, 1.0])) * np.array([length, width, height])
+    points = (grid - TOP) * np.array([length, width, height])
     return RigidShape("box", points, np.array(triangles, dtype=np.int32))
 
 
 def soft_box(
     length: float, width: float, height: float, divisions: tuple[int, int, int],
-    element: str | None = None,
+    element: str | None = None, finer: int | None = None,
 ) -> SoftShape:  # fmt: skip
     """A soft box of structured cells, its top face at z = 0; hex20 by default.
 
     length, width, height [m] along x, y, z; `divisions`: cells along each. Regions: bottom, top.
+    finer: squares of the contact surface along each edge of a hexahedron. By default 2 of hex20:
+    between its corners such a face bends by more than the gap that seals a cup.
     hex20r (2x2x2 points) has zero-energy modes in a single stack of cells.
     """
-    outline = box(length, width, height, divisions)
-    size = np.array([length, width, height])
     kind = mesh_of(element, "hex20", "box")
+    finer = _finer(kind, finer)
+    outline = box(length, width, height, tuple(finer * n for n in divisions))  # type: ignore[arg-type]
+    size = np.array([length, width, height])
     points, cells = structured(kind, divisions)
-    points = (points - np.array([0.5, 0.5, 1.0])) * size
-    nearest = np.array([int(np.argmin(((points - p) ** 2).sum(axis=1))) for p in outline.points])
+    skin = boundary({kind: cells})
+    contact = _on_cells(outline, size, kind, cells, divisions) if kind in HEX_SHAPES else skin
+    points = (points - TOP) * size
     regions = {
         "top": np.flatnonzero(np.abs(points[:, 2]) < 1e-9 * height),
         "bottom": np.flatnonzero(np.abs(points[:, 2] + height) < 1e-9 * height),
     }
-    return SoftShape(
-        "soft box", points, {kind: cells}, bind_to_nodes(outline.triangles, nearest),
-        boundary({kind: cells}), regions, element,
-    )  # fmt: skip
+    return SoftShape("soft box", points, {kind: cells}, contact, skin, regions, element)
+
+
+def _finer(kind: str, finer: int | None) -> int:
+    """How many squares of the contact surface an edge of a cell has."""
+    if finer is None:
+        return 2 if kind == "hex20" else 1
+    if kind not in HEX_SHAPES:
+        raise LimpetError(f"box finer = {finer} with {kind}: expected hexahedra, or leave it out")
+    if isinstance(finer, bool) or not isinstance(finer, int) or finer < 1:
+        raise LimpetError(f"box finer = {finer}: expected a whole number from 1 up")
+    return finer
+
+
+def _on_cells(
+    outline: RigidShape, size: Array, kind: str, cells: Array, divisions: tuple[int, int, int]
+) -> Binding:
+    """The outline bound to the hexahedra that its points lie in, by their shape functions."""
+    n = np.array(divisions)
+    at = (outline.points / size + TOP) * n  # in cells
+    cell = np.clip(np.floor(at + 1e-9).astype(int), 0, n - 1)
+    nodes = cells.reshape(*divisions, -1)[tuple(cell.T)]
+    weights = HEX_SHAPES[kind](2.0 * (at - cell) - 1.0)
+    used = np.abs(weights) > 1e-9
+    start = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    return Binding(outline.triangles, start.astype(np.int32), nodes[used], weights[used])

@@ -33,8 +33,9 @@ YOUNG = 1e6  # [Pa] of the cup
 RATIOS = (0.01, 0.1, 1.0, 10.0, 100.0)  # the other's modulus over it
 VACUUM = 90e3  # [Pa]
 FLOW = 2e-4  # [m^3/s] free flow of the pump
-PRESSED, PULLED = 3e-3, 1e-2  # [m]
-DURATION = 0.7  # [s]
+PRESSED, PULLED = 3e-3, 2e-2  # [m]
+DURATION = 0.9  # [s]
+FINER = 3  # squares of the box's contact surface along an edge of a cell
 OVERLAP = 5e-5  # [m] that is allowed
 AIR = 1e-9
 
@@ -49,6 +50,7 @@ class Options(StudyOptions):
     ratios: Annotated[tuple[Positive[float], ...], LISTED] = RATIOS
     h: Positive[Time] = 0.01
     nodes: int = Field(434, ge=100)
+    cells: int = Field(6, ge=2)  # along the box
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ class Outcome:
         return sound and self.overlap <= OVERLAP and self.wall_overlap <= OVERLAP
 
 
-def build(other: str, source: str, ratio: float, h: float, nodes: int) -> Simulation:
+def build(
+    other: str, source: str, ratio: float, h: float, nodes: int, cells: int = 6
+) -> Simulation:
     """A cup on a soft box or on its like."""
     world = World(friction=0.5)
     shape = cup("standard", nodes=nodes)
@@ -79,8 +83,7 @@ def build(other: str, source: str, ratio: float, h: float, nodes: int) -> Simula
     )
     material = Material(ratio * YOUNG, 0.45)
     if other == "box":
-        n = 4 if nodes < 700 else 6
-        block = soft_box(0.06, 0.06, 0.02, (n, n, n // 2))
+        block = soft_box(0.06, 0.06, 0.02, (cells, cells, max(2, cells // 2)), finer=FINER)
         world.fix(world.add_soft(block, material, 0.05, name="other")["bottom"])
     else:
         below = np.diag([1.0, -1.0, -1.0])
@@ -123,7 +126,7 @@ def run(progress: Progress, settings: Mapping[str, object], folder: Path | None)
     rows, sound = [], True
     for i, (other, source, ratio) in enumerate(cases):
         progress(i, len(cases), f"soft-on-soft: {other}, {source}, E ratio {ratio:g}")
-        found = examine(build(other, source, ratio, options.h, options.nodes))
+        found = examine(build(other, source, ratio, options.h, options.nodes, options.cells))
         sound &= found.holds
         rows.append(
             (
@@ -140,6 +143,6 @@ def run(progress: Progress, settings: Mapping[str, object], folder: Path | None)
             "air error", "lowest P [kPa]", "peak [N]", "CPU [s]", "holds",
         ),
         tuple(rows),
-        (f"h = {1e3 * options.h:g} ms, {options.nodes} nodes a cup.",),
+        (f"h = {1e3 * options.h:g} ms, {options.nodes} nodes a cup, {options.cells} cells a box.",),
     )  # fmt: skip
     return Result((table,), sound, {})
