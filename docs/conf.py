@@ -31,7 +31,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(numpy|collections|os|pathlib)\..+"),
     ("py:class", "Array|P|Contacts|JoinedSurface|ValveState|Cavity|Span|SealBoundaryModel|Place"),
-    ("py:class", "ParticleSummary|CupSummary|Outline|CornerLike|MeshedSection"),
+    ("py:class", "ParticleSummary|CupSummary|RunParameters|Outline|CornerLike|MeshedSection"),
     ("py:class", r"Limit|Finder|RunStatus|AirLedger|WarmStart|limpet\.record\.run\..+"),
     ("py:class", r"ParticleMesh|Primitive|Motion|ParticleBody|RigidBody|Named|ParticleState"),
     ("py:class", r"limpet\.(model|dynamics|particles|contact|rigid|fem|pressure_field)\..+"),

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from limpet.model.settings import Settings
     from limpet.model.world import World
     from limpet.pressure_field import catalogue as fields
+    from limpet.record.any_world import run
     from limpet.shapes import catalogue as cups
     from limpet.solver.gauss_seidel import GaussSeidelSettings
     from limpet.solver.newton import NewtonSettings
+    from limpet.viewer.any_world import view
 
 _NAMES = {
     "Atmosphere": "limpet.cavity.gas.atmosphere",
@@ -59,6 +61,8 @@ _NAMES = {
     "fit_rubber": "limpet.fem.rubbers",
     "hausdorff": "limpet.geometry.hausdorff",
     "rubber": "limpet.fem.rubbers",
+    "run": "limpet.record.any_world",
+    "view": "limpet.viewer.any_world",
     "young_of_shore": "limpet.fem.rubbers",
 }
 _MODULES = {
@@ -75,7 +79,7 @@ __all__ = [
     "Relinearisation", "Rubber",
     "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "cups",
     "fields", "fit_rubber",
-    "hausdorff", "motion", "particles", "rubber", "shapes", "young_of_shore",
+    "hausdorff", "motion", "particles", "rubber", "run", "shapes", "view", "young_of_shore",
 ]  # fmt: skip
 
 

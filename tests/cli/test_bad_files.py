@@ -208,7 +208,7 @@ def test_a_mesh_is_no_scene(limpet, tmp_path):
     save_mesh(BLOCK, tmp_path / "cup.stl", "mm")
     status, _, err = limpet("run", "cup.stl")
     assert status == 2
-    assert "is not a scene file (.toml)" in err
+    assert "is not a scene file (.toml, .py)" in err
 
 
 def test_check_of_a_sound_mesh(limpet, tmp_path):

@@ -77,10 +77,10 @@ def play(page: str, source: str) -> None:
         if block.kind == "output":
             same = doctest.OutputChecker().check_output(block.text, printed, MATCH)
             assert same, f"{page}:{block.line} says\n{block.text}\nbut this was printed\n{printed}"
-        elif block.kind == "toml":
-            if named := re.match(r"# ([\w-]+\.toml)\n", block.text):
-                Path(named[1]).write_text(block.text, encoding="utf-8")
-        elif block.kind in ("python", "sh"):
+            continue
+        if named := re.match(r"# ([\w-]+\.(toml|py))\n", block.text):
+            Path(named[1]).write_text(block.text, encoding="utf-8")
+        if block.kind in ("python", "sh"):
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
                 if block.kind == "python":

@@ -13,6 +13,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+import limpet as lp
 from limpet.errors import LimpetError
 from limpet.viewer.commands import MalformedError, read_command
 from limpet.viewer.server import (
@@ -282,3 +283,25 @@ def test_a_page_that_sends_more_than_can_be_done_is_closed():
         engine.command({"do": "ack"})
     with pytest.raises(MalformedError, match="too many"):
         engine.command({"do": "ack"})
+
+
+def test_a_world_is_served_from_this_process():
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.02, 0.02, 0.02), 0.1, name="box")
+    server = lp.view(world, "0.3 s", browser=False, block=False)
+    try:
+        with page_socket(server) as line:
+            header = hear(line, "header")
+            assert (header["scene"], header["duration"]) == ("world", 0.3)
+            assert {p["name"] for p in header["parameters"]} == {"h", "duration"}
+            line.send(json.dumps({"do": "step", "count": 3}))
+            assert hear(line, "frame")
+            line.send(json.dumps({"do": "parameters", "values": {"h": "20 ms"}}))
+            assert hear(line, "header")["h"] == 0.02
+            line.send(json.dumps({"do": "parameters", "values": {"h": "-20 ms"}}))
+            assert "expected a time above 0" in hear(line, "problem")["text"]
+    finally:
+        server.stop()
+    worker = server.engine.process
+    worker.join(5.0)
+    assert not worker.is_alive()

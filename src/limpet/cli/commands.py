@@ -217,12 +217,16 @@ def warm_up(
 
 @app.command(
     epilog=examples(
-        "limpet view ground", 'limpet view ground --set young="2 MPa"', "limpet view runs/ground"
+        "limpet view ground",
+        'limpet view ground --set young="2 MPa"',
+        "limpet view gripper.py",
+        "limpet view runs/ground",
     )
 )
 def view(
     target: Annotated[
-        str, typer.Argument(metavar="SCENE|FILE.toml|RUN", help="Scene or run folder.")
+        str,
+        typer.Argument(metavar="SCENE|FILE|RUN", help="Scene, .toml or .py file, or run folder."),
     ],
     settings: Setting = None,
     port: Annotated[int, typer.Option(help="Local port; 0 selects a free one.")] = 0,

@@ -65,14 +65,14 @@ def finished_run(folder: Path) -> Summary | None:
 
 
 def scene_and_parameters(scene: str) -> tuple[str, dict[str, object]]:
-    """Resolve the argument SCENE, which is a name, or a file if it ends in .toml."""
+    """Resolve the argument SCENE, which is a name, or a file if it ends in .toml or .py."""
     from limpet.scenes.registry import read_scene_file
 
     if scene.endswith(".toml"):
         return read_scene_file(Path(scene))
-    if Path(scene).is_file():
+    if Path(scene).is_file() and not scene.endswith(".py"):
         raise LimpetError(
-            f"scene '{scene}': is not a scene file (.toml); name a mesh in a scene file: "
+            f"scene '{scene}': is not a scene file (.toml, .py); name a mesh in a scene file: "
             '[cup] mesh = "..." (docs/scene-files.md)'
         )
     return scene, {}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         "limpet run ground --out runs/first",
         'limpet run lift --set block_mass="2 kg" --h "5 ms" --json',
         "limpet run mycup.toml --no-plots",
+        "limpet run gripper.py --set mass=0.5",
         "limpet run --resume runs/first",
     )
 )
@@ -39,8 +40,8 @@ def run(
     scene: Annotated[
         str,
         typer.Argument(
-            metavar="SCENE|FILE.toml|RUN",
-            help="Scene name (see limpet scenes) or file; with --resume also a run folder.",
+            metavar="SCENE|FILE|RUN",
+            help="Scene name (see limpet scenes), .toml or .py file; with --resume a run folder.",
         ),
     ],
     settings: Setting = None,
@@ -80,7 +81,7 @@ def run(
     name, parameters = scene_and_parameters(scene)
     parameters |= parse_settings(settings or [])
     parameters |= {k: v for k, v in (("h", h), ("duration", duration)) if v is not None}
-    default = Path(scene).stem if scene.endswith(".toml") else name
+    default = Path(scene).stem if scene.endswith((".toml", ".py")) else name
     folder = out if out is not None else Path("runs") / default
     try:
         check_folder(folder, force=force or resume)

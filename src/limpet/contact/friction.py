@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 
@@ -31,9 +32,11 @@ class PairTable:
         return np.reshape(np.array(rows, float), (len(names), len(names)))
 
     def _checked(self, value: float) -> float:
+        if not isinstance(value, Real):
+            raise LimpetError(f"{self._label} = {value!r}: expected a number")
         if not 0.0 <= value <= self._most or value == np.inf:
             expected = "0 or more" if self._most == np.inf else f"0 to {self._most:g}"
-            raise LimpetError(f"{self._label} = {value:g}: expected {expected}")
+            raise LimpetError(f"{self._label} = {float(value):g}: expected {expected}")
         return float(value)
 
 

@@ -12,7 +12,7 @@ from limpet.units import show
 
 def scene_toml(scene: Scene) -> str:
     """The resolved scene in SI units, readable by ``limpet run``; comments show other units."""
-    lines = [f"# {scene.summary}", f"scene = {json.dumps(scene.name)}", "", "[parameters]"]
+    lines = [f"# {scene.summary}", _scene_line(scene), "", "[parameters]"]
     tables: dict[str, BaseModel] = {}
     for name, value in scene.parameters:
         if isinstance(value, BaseModel):
@@ -23,6 +23,12 @@ def scene_toml(scene: Scene) -> str:
         given = [key for key, value in table if value is not None]
         lines += ["", f"[parameters.{name}]", *(_line(table, key) for key in given)]
     return "\n".join(lines) + "\n"
+
+
+def _scene_line(scene: Scene) -> str:
+    if scene.file == "":
+        return "# recorded by lp.run: run its script again"
+    return f"scene = {json.dumps(scene.file or scene.name)}"
 
 
 def _line(model: BaseModel, name: str) -> str:

@@ -9,65 +9,22 @@ import ast
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ValidationError
 
 from limpet.errors import LimpetError, suggest
-from limpet.units import Length, Quantity, Time, check_numbers, explain, show
+from limpet.scenes.parameters import RunParameters
+from limpet.scenes.parameters import SceneParameters as SceneParameters
+from limpet.units import Quantity, check_numbers, explain, show
 
 if TYPE_CHECKING:
     from limpet.engine.simulation import Simulation
+    from limpet.model.settings import Settings
     from limpet.model.world import World
-
-MOST_STEPS = 1e9  # of a run
-
-
-class SceneParameters(BaseModel):
-    """The parameters of every scene; a scene adds its own. Unknown keys are refused."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True
-    )
-
-    h: Time = 0.01
-    duration: Time
-    stride: int = Field(
-        1, ge=1, le=1000, description="steps may be up to so many h long if little happens"
-    )
-    sealing_distance: Length = Field(5e-5, gt=0.0, description="gaps below this are airtight")
-    seal: str = Field("binary", description="binary, or leaky: air flows through the gap")
-    reach: Length = Field(3e-4, gt=0.0, description="leaky: a ring within this has a cavity")
-    roughness: Length = Field(0.0, ge=0.0, description="leaky: rms; 0 is tight where it touches")
-    wavelength: Length = Field(1e-3, gt=0.0, description="leaky: longest of the roughness")
-    seal_boundary: str = Field("outer", description="where in the contact ring the pressure drops")
-    cavities: str = Field("union", description="how cavities are found: union or classifier")
-    cavity_faces: str = Field("flat", description="what bounds cavities: flat or curved faces")
-
-    # A validator, because a scene declares `duration` again with its own default.
-    @field_validator("h", "duration")
-    @classmethod
-    def _above_zero(cls, value: float) -> float:
-        if value <= 0.0:
-            raise ValueError("expected a time above 0 (s, ms)")
-        return value
-
-    @model_validator(mode="after")
-    def _at_least_one_step(self) -> SceneParameters:
-        if self.duration < self.h:
-            raise ValueError(
-                f"duration = {show(self.duration, 's')}: expected at least one step, "
-                f"h = {show(self.h, 's')}"
-            )
-        if self.duration > MOST_STEPS * self.h:
-            raise ValueError(
-                f"h = {show(self.h, 's')}: expected at most {MOST_STEPS:g} steps in duration = "
-                f"{show(self.duration, 's')}"
-            )
-        return self
 
 
 @dataclass(frozen=True)
@@ -76,28 +33,44 @@ class Scene:
 
     name: str
     summary: str
-    parameters: SceneParameters
+    parameters: RunParameters
     world: World
     h: float  # [s]
     duration: float  # [s]
     expect: str  # expected outcome
+    settings: Settings | None = None  # of a world built in Python; else by the parameters
+    file: str | None = None  # that builds it, if it is not of the catalogue; "" if unknown
 
     def simulation(self, **settings: Any) -> Simulation:
         """A new simulation of the scene; `settings` are those of limpet.Settings."""
-        from limpet.cavity.seal.leaky import LeakySeal, SealModel
         from limpet.engine.simulation import Simulation
         from limpet.model.settings import Settings
+
+        if self.settings is None:
+            made = Settings(**{**self._by_parameters(), **settings})
+        else:
+            made = replace(self.settings, **settings)
+        return Simulation(self.world, h=self.h, settings=made)
+
+    def changed(self, overrides: Mapping[str, object]) -> Scene:
+        """The same world with another time step or duration."""
+        p = checked_parameters(type(self.parameters), {**dict(self.parameters), **overrides})
+        return replace(self, parameters=p, h=p.h, duration=p.duration)
+
+    def _by_parameters(self) -> dict[str, Any]:
+        from limpet.cavity.seal.leaky import LeakySeal, SealModel
 
         names = (
             "stride", "sealing_distance", "seal_boundary", "cavities", "cavity_faces",
             "pressure_increments",
         )  # fmt: skip
         p = self.parameters
+        assert isinstance(p, SceneParameters)
         own: dict[str, Any] = {n: getattr(p, n) for n in names if hasattr(p, n)}
         own["seal"] = p.seal
         if p.seal == SealModel.LEAKY:
             own["seal"] = LeakySeal(p.reach, p.roughness, p.wavelength)
-        return Simulation(self.world, h=self.h, settings=Settings(**{**own, **settings}))
+        return own
 
 
 @dataclass(frozen=True)
@@ -110,19 +83,21 @@ class SceneEntry:
 
 
 @dataclass(frozen=True)
-class _Recipe:
-    """What `@scene` registers."""
+class Recipe:
+    """What `@scene` registers, or a file of Python holds."""
 
     summary: str
-    parameters: type[SceneParameters]
-    build: Callable[[Any], World]
+    parameters: type[RunParameters]
+    build: Callable[[Any], World | Simulation]
     expect: str
+    file: str | None = None
 
 
-_RECIPES: dict[str, _Recipe] = {}
+_RECIPES: dict[str, Recipe] = {}
 _ADDED: dict[str, SceneEntry] = {}  # scenes outside of this package
 
 P = TypeVar("P", bound=SceneParameters)
+R = TypeVar("R", bound=RunParameters)
 
 
 def scene(
@@ -137,7 +112,7 @@ def scene(
         if name not in _catalogue():
             _ADDED[name] = SceneEntry(name, build.__module__, summary)
         outcome = expect or inspect.getdoc(build) or ""
-        _RECIPES[name] = _Recipe(summary, parameters, build, outcome)
+        _RECIPES[name] = Recipe(summary, parameters, build, outcome)
         return build
 
     return register
@@ -185,9 +160,13 @@ def parameters_of(name: str) -> dict[str, str]:
     return lines
 
 
-def read_parameters(name: str, overrides: Mapping[str, object] | None = None) -> SceneParameters:
+def read_parameters(name: str, overrides: Mapping[str, object] | None = None) -> RunParameters:
     """Parameters of the scene `name`; `overrides` are strings with units or plain SI values."""
-    model, changed = _recipe(name).parameters, dict(overrides or {})
+    return checked_parameters(_recipe(name).parameters, dict(overrides or {}))
+
+
+def checked_parameters(model: type[R], changed: dict[str, object]) -> R:
+    """Parameters by a model; a wrong one is an error that says what was expected."""
     try:
         parameters = model.model_validate(changed)
     except ValidationError as error:
@@ -197,12 +176,39 @@ def read_parameters(name: str, overrides: Mapping[str, object] | None = None) ->
 
 
 def load(name: str, overrides: Mapping[str, object] | None = None) -> Scene:
-    """Build the scene `name` with `overrides` of its parameters."""
+    """Build the scene `name` with `overrides` of its parameters; a file of Python if it ends so."""
     recipe, parameters = _recipe(name), read_parameters(name, overrides)
+    made = recipe.build(parameters)
+    if recipe.file is not None:
+        return _of_file(Path(recipe.file), recipe, parameters, made)
     return Scene(
-        name=name, summary=recipe.summary, parameters=parameters, world=recipe.build(parameters),
+        name=name, summary=recipe.summary, parameters=parameters, world=_world(made),
         h=parameters.h, duration=parameters.duration, expect=recipe.expect,
     )  # fmt: skip
+
+
+def _of_file(
+    path: Path, recipe: Recipe, parameters: RunParameters, made: World | Simulation
+) -> Scene:
+    """The scene that a file of Python has built; a Simulation brings its settings and its h."""
+    from limpet.engine.simulation import Simulation
+    from limpet.model.settings import Settings
+
+    settings = Settings()
+    if isinstance(made, Simulation):
+        settings = made.settings
+        if "h" not in parameters.model_fields_set:
+            parameters = parameters.model_copy(update={"h": made.h})
+    return Scene(
+        path.stem, recipe.summary, parameters, _world(made), parameters.h, parameters.duration,
+        recipe.expect, settings, recipe.file,
+    )  # fmt: skip
+
+
+def _world(made: World | Simulation) -> World:
+    from limpet.engine.simulation import Simulation
+
+    return made.world if isinstance(made, Simulation) else made
 
 
 def read_scene_file(path: Path) -> tuple[str, dict[str, object]]:
@@ -212,7 +218,7 @@ def read_scene_file(path: Path) -> tuple[str, dict[str, object]]:
     return read(path)
 
 
-def model_of(name: str) -> type[SceneParameters]:
+def model_of(name: str) -> type[RunParameters]:
     """The parameter model of the scene `name`."""
     return _recipe(name).parameters
 
@@ -251,8 +257,11 @@ def _marks(annotation: Any) -> list[object]:
     return own + [mark for part in getattr(annotation, "__args__", ()) for mark in _marks(part)]
 
 
-def _recipe(name: str) -> _Recipe:
-    entry = get(name)
-    if name not in _RECIPES:
-        importlib.import_module(entry.module)
+def _recipe(name: str) -> Recipe:
+    if name not in _RECIPES and name.endswith(".py"):
+        from limpet.scenes.python_file import read_python
+
+        _RECIPES[name] = read_python(Path(name))
+    elif name not in _RECIPES:
+        importlib.import_module(get(name).module)
     return _RECIPES[name]

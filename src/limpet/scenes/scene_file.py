@@ -1,7 +1,7 @@
 """Scene files: TOML with the name of a scene, its parameters, a custom cup, and includes.
 
 include = "common.toml"    # or a list of files; keys of this file override theirs
-scene = "lift"
+scene = "lift"             # or a file of Python, relative to this file
 
 [parameters]
 block_mass = "250 g"
@@ -35,7 +35,10 @@ def read(path: Path) -> tuple[str, Table]:
     content = _merged(path, ())
     name = content.get("scene")
     if not isinstance(name, str):
-        raise LimpetError(f"scene file '{path}': expected a line such as scene = \"ground\"")
+        raise LimpetError(
+            f"scene file '{path}': expected a line such as scene = \"ground\"; a run of lp.run "
+            "has none: run its script"
+        )
     parameters = content.get("parameters", {})
     if "cup" in content:
         if "cup" in parameters:
@@ -90,6 +93,8 @@ def _parsed(path: Path) -> Table:
     for key in content:
         if key not in KEYS:
             raise LimpetError(f"scene file '{path}': unknown key '{key}'{suggest(key, KEYS)}")
+    if isinstance(scene := content.get("scene"), str) and scene.endswith(".py"):
+        _resolve(content, path.parent, ("scene",))
     for key in ("parameters", "cup"):
         if not isinstance(content.get(key, {}), dict):
             raise LimpetError(f"scene file '{path}': {key} = {content[key]!r}: expected a table")

@@ -13,7 +13,7 @@ from time import process_time
 from limpet.errors import DivergedError
 from limpet.record.history import Row, column
 from limpet.report import SLIVER, StepReport
-from limpet.scenes.registry import load
+from limpet.scenes.registry import Scene, SceneParameters, load
 from limpet.studies.outcome_cases import LIFTED, OutcomeCase
 from limpet.studies.parallel import add_lines, code_digest, read_lines
 from limpet.studies.reproduce.trace import Trace, trace
@@ -65,7 +65,7 @@ def run_case(case: OutcomeCase, mesh: str, h: float, on_step: Callable[[float], 
         release=None if outcome == NEVER else summary.release_time,
         seals=sum(cup.seals for cup in summary.cups.values()),
         jump=_risen(result.rows, case.jump, max) if case.jump else None,
-        margin=seal_margin(result, gaps, scene.parameters.sealing_distance),
+        margin=seal_margin(result, gaps, _sealing_distance(scene)),
         unconverged=summary.steps - summary.converged_steps, steps=summary.steps,
         nodes=summary.fem_nodes, seconds=process_time() - before, code=code,
     )  # fmt: skip
@@ -126,3 +126,8 @@ def read_kept(folder: Path | None) -> dict[tuple[str, str, float, str], Outcome]
 def keep(folder: Path | None, outcomes: Iterable[Outcome]) -> None:
     """Add finished runs to the file."""
     add_lines(folder, KEPT, [asdict(o) for o in outcomes])
+
+
+def _sealing_distance(scene: Scene) -> float:
+    assert isinstance(scene.parameters, SceneParameters)
+    return scene.parameters.sealing_distance

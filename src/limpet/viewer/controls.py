@@ -8,7 +8,8 @@ from pydantic import BaseModel
 
 from limpet.engine.simulation import Simulation
 from limpet.errors import LimpetError
-from limpet.scenes.registry import SceneParameters, unit_of
+from limpet.scenes.parameters import RunParameters
+from limpet.scenes.registry import unit_of
 from limpet.units import DIMENSIONS, show
 
 # not on the page; use --set
@@ -16,7 +17,7 @@ HIDDEN = ("tilt", "shift", "seal_boundary", "sealing_distance", "reach", "roughn
 LEAK_SCALE = 2e-5  # [mol/s] end of the slider: fills a cup in about a second
 
 
-def fields_of(parameters: SceneParameters) -> list[dict[str, Any]]:
+def fields_of(parameters: RunParameters) -> list[dict[str, Any]]:
     """Each parameter with its value, a convenient unit and the range of its slider."""
     out = []
     for name, info in type(parameters).model_fields.items():

@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from limpet.errors import LimpetError
+from limpet.scenes.registry import Scene
 from limpet.viewer.commands import MalformedError, read_command
 from limpet.viewer.page_files import PAGE, live_html, three_path
 from limpet.viewer.protocols import ResponsiveSocket, TimedRequests
@@ -39,10 +40,22 @@ HANDOVER_TIME = 4.0  # [s] for which a new page waits for the old one to close, 
 MAX_PENDING = 1000  # messages to the page, or commands to the simulation
 
 
+class WorkerThread(threading.Thread):
+    """A worker in this process, for a world that no other process can build.
+
+    It ends with its pipe, and tells the page of what went wrong itself.
+    """
+
+    exitcode = 0
+
+    def terminate(self) -> None:
+        """It ends at the next step."""
+
+
 class Engine:
     """The worker process, and the queue that gets its messages."""
 
-    def __init__(self, scene: str, overrides: Mapping[str, object]) -> None:
+    def __init__(self, scene: str | Scene, overrides: Mapping[str, object]) -> None:
         self._scene, self._overrides = scene, dict(overrides)
         self._listener: asyncio.Queue[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -54,11 +67,15 @@ class Engine:
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
-        self.process = context.Process(
-            target=work, args=(other, self._scene, self._overrides), daemon=True
-        )
-        self.process.start()
-        other.close()
+        arguments = (other, self._scene, self._overrides)
+        self.process: Any
+        if isinstance(self._scene, Scene):
+            self.process = WorkerThread(target=work, args=arguments, daemon=True)
+            self.process.start()
+        else:
+            self.process = context.Process(target=work, args=arguments, daemon=True)
+            self.process.start()
+            other.close()
         threading.Thread(target=self._read, args=(self._pipe, self.process), daemon=True).start()
         self._end_writing()
         self._commands = queue.Queue(MAX_PENDING)
@@ -269,7 +286,7 @@ class Server:
     """A site on a port of 127.0.0.1; port 0 selects a free one."""
 
     def __init__(
-        self, scene: str | None, overrides: Mapping[str, object] | None = None, *,
+        self, scene: str | Scene | None, overrides: Mapping[str, object] | None = None, *,
         port: int = 0, replay: Path | None = None,
     ) -> None:  # fmt: skip
         self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -33,8 +33,10 @@ STEP_LIMIT = 1000  # of one command
 class Worker:
     """One simulation and the state of its playback."""
 
-    def __init__(self, pipe: Connection, scene: str, overrides: Mapping[str, object]) -> None:
-        self._pipe, self._name, self._given = pipe, scene, dict(overrides)
+    def __init__(
+        self, pipe: Connection, scene: str | Scene, overrides: Mapping[str, object]
+    ) -> None:
+        self._pipe, self._source, self._given = pipe, scene, dict(overrides)
         self._epoch, self._playing, self._ended, self._due = 0, False, False, 0
         self._speed, self._colour = 1.0, "stress"
         self._waiting = self._stale = False  # awaiting an acknowledgement; a frame is due
@@ -119,7 +121,8 @@ class Worker:
     def _build(self, changes: Mapping[str, object]) -> None:
         """Build a new simulation with changed parameters; if that fails, the old one stays."""
         self._send({"type": "status", "text": "building the scene"})
-        scene: Scene = load(self._name, {**self._given, **changes})
+        given, source = {**self._given, **changes}, self._source
+        scene = source.changed(given) if isinstance(source, Scene) else load(source, given)
         simulation = scene.simulation()
         self._scene, self._simulation = scene, simulation
         self._frame_header, self._start = frame_header(simulation), simulation.get_state()
@@ -195,8 +198,8 @@ class Worker:
             self._closed = True
 
 
-def main(pipe: Connection, scene: str, overrides: dict[str, object]) -> None:
-    """Entry point of the process. An error that ends it is shown on the page."""
+def main(pipe: Connection, scene: str | Scene, overrides: dict[str, object]) -> None:
+    """Entry point of the process or thread. An error that ends it is shown on the page."""
     try:
         Worker(pipe, scene, overrides).serve()
     except KeyboardInterrupt:
