@@ -27,6 +27,7 @@ def test_a_world_is_recorded(tmp_path: Path) -> None:
     )
     assert found.ended == "finished" and found.steps == 10 and seen == list(range(1, 11))
     assert summary_of(tmp_path / "own") == found and found.scene == "own"
+    assert found.parameters == {"h": 0.01, "duration": 0.1}
     rows = (tmp_path / "own" / "history.csv").read_text().splitlines()
     assert len(rows) == 11
     with pytest.raises(lp.LimpetError, match=r"a run of lp.run has none: run its script"):

@@ -1,6 +1,7 @@
 """Scenes by name: the list, the nearest name, parameters with units, scene files."""
 
 import importlib
+import json
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -147,3 +148,13 @@ def test_the_parameters_of_a_scene_are_listed_with_units():
     assert lines["young"].split() == ["4", "MPa", "Young's", "modulus", "of", "the", "cup"]
     assert lines["h"] == "10 ms"
     assert lines["leak"].startswith("0 mol/s")
+
+
+def test_programs_get_value_unit_text_and_range_of_each_parameter():
+    table = registry.parameter_table("ground")
+    assert set(table) == set(registry.parameters_of("ground"))
+    assert table["sealing_distance"] == {
+        "value": 5e-5, "unit": "m", "text": "gaps below this are airtight", "above": 0.0,
+    }  # fmt: skip
+    assert (table["stride"]["at_least"], table["stride"]["at_most"]) == (1, 1000)
+    json.dumps({name: registry.parameter_table(name) for name in registry.scenes()})

@@ -84,10 +84,12 @@ def list_scenes(
     as_json: Json = False,
 ) -> None:
     """List all scenes, or the parameters of one scene."""
-    from limpet.scenes.registry import parameters_of, scenes
+    from limpet.scenes.registry import parameter_table, parameters_of, scenes
 
     if name is None:
         print_list({key: entry.summary for key, entry in scenes().items()}, as_json)
+    elif as_json:
+        print(json.dumps(parameter_table(name), indent=2))
     else:
         print_list(parameters_of(name), as_json)
 

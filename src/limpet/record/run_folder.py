@@ -231,6 +231,7 @@ class Recorder:
         return summarise(
             self._scene.name, self._scene.h, self.rows, fem_nodes=self._simulation.fem_nodes,
             collision_nodes=self._simulation.collision_nodes, ended=ended, why=why,
+            parameters=self._scene.parameters.model_dump(mode="json"),
         )  # fmt: skip
 
     def _write_summary(self, ended: RunStatus, why: str | None) -> None:

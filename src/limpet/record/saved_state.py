@@ -84,7 +84,7 @@ def summary_of(folder: Path) -> Summary:
         ended: RunStatus = "killed"
     except LockedError:
         ended = "running"
-    return summarise(scene, h, rows, **same, ended=ended)
+    return summarise(scene, h, rows, **same, ended=ended, parameters=told.get("parameters"))
 
 
 def _kept(rows: list[Row], history_size: int, records: list[Record], keys: Record) -> Kept:

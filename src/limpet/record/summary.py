@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from statistics import fmean, median
 from typing import Any, Literal
@@ -82,6 +83,7 @@ class Summary:
     probes: dict[str, Span]  # by column
     cups: dict[str, CupSummary]  # by the names of their columns; those that ever trapped air
     particles: ParticleSummary | None  # None if there are no particle bodies
+    parameters: dict[str, Any] = field(default_factory=dict)  # of the scene, in SI units
 
     @staticmethod
     def from_dict(told: dict[str, Any]) -> Summary:
@@ -99,6 +101,7 @@ class Summary:
 def summarise(
     scene: str, h: float, rows: list[Row], *, fem_nodes: int, collision_nodes: int,
     ended: RunStatus = "finished", why: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Summary:  # fmt: skip
     """Summarise the steps in `rows`, which may be empty."""
     cups = _cups(rows)
@@ -121,7 +124,7 @@ def summarise(
         peak_time=best.peak_time if best else None,
         duration=_value(rows[-1], "time") if rows else 0.0, ended=ended,
         ended_step=int(_value(rows[-1], "step")) if rows else 0, why=why, probes=_spans(rows),
-        cups=cups, particles=_particles(rows),
+        cups=cups, particles=_particles(rows), parameters=dict(parameters or {}),
     )  # fmt: skip
 
 

@@ -160,6 +160,25 @@ def parameters_of(name: str) -> dict[str, str]:
     return lines
 
 
+def parameter_table(name: str) -> dict[str, dict[str, Any]]:
+    """As `parameters_of`, for programs: default in SI units, unit, text and range of each."""
+    model = _recipe(name).parameters
+    schema = model.model_json_schema()["properties"]
+    limits = {
+        "minimum": "at_least", "exclusiveMinimum": "above", "maximum": "at_most",
+        "exclusiveMaximum": "below", "enum": "one_of",
+    }  # fmt: skip
+    table = {}
+    for key, info in model.model_fields.items():
+        ranges = [schema[key], *schema[key].get("anyOf", [])]
+        table[key] = {
+            "value": None if info.is_required() else schema[key].get("default"),
+            "unit": unit_of(model, key), "text": info.description or "",
+            **{limits[k]: v for part in ranges for k, v in part.items() if k in limits},
+        }  # fmt: skip
+    return table
+
+
 def read_parameters(name: str, overrides: Mapping[str, object] | None = None) -> RunParameters:
     """Parameters of the scene `name`; `overrides` are strings with units or plain SI values."""
     return checked_parameters(_recipe(name).parameters, dict(overrides or {}))
