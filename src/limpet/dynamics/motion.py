@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from limpet.dynamics.moves import Leg, Moves, moves
+from limpet.dynamics.prescribed_motion import Motion
 from limpet.errors import LimpetError
 from limpet.geometry.rotation import rotation_matrix
 
-__all__ = ["Motion", "Path", "Rotation", "path", "rotation"]  # as limpet.motion
+# as limpet.motion
+__all__ = ["Leg", "Motion", "Moves", "Path", "Rotation", "moves", "path", "rotation"]
 
 Array = np.ndarray
-
-
-class Motion(ABC):
-    """A pose over time: a rotation about the world's origin, then a translation."""
-
-    @abstractmethod
-    def pose(self, time: float) -> tuple[Array, Array]:
-        """(3, 3) rotation and (3,) [m] shift that bring the place at rest to that at `time`."""
-
-    def place(self, points: Array, time: float) -> Array:
-        """Where points that stand at `points` at rest are at `time`."""
-        rotation, shift = self.pose(time)
-        return points @ rotation.T + shift
 
 
 @dataclass(frozen=True)
