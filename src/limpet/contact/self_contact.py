@@ -20,7 +20,7 @@ from limpet.contact.collider import Collider, Shape, Walls
 from limpet.contact.contacts import EDGE_EDGE, VERTEX_FACE, doubled, store
 from limpet.contact.edges import crossing_normal, edge_between, is_ridge, meet
 from limpet.contact.vertices import BLEND, corners_of, held_normal, looks
-from limpet.geometry.bvh import FACING, TIE, TINY
+from limpet.geometry.bvh import FACING, same_distance
 from limpet.geometry.distance import (
     FACE,
     Adjacency,
@@ -115,12 +115,6 @@ def _through_wall(i: int, t: int, adjacent: Adjacency, walls: Walls) -> bool:
 
 
 @inner()
-def _rounding(distance: float) -> float:
-    """[m] by which two distances differ that are equal but for rounding."""
-    return np.sqrt(TINY) + TIE * distance if distance < np.inf else 0.0
-
-
-@inner()
 def _visit(
     i: int, t: int, reach: float, x: Array, adjacent: Adjacency, walls: Walls, best: _Nearest
 ) -> None:
@@ -130,7 +124,7 @@ def _visit(
     b, c = point(x, triangles[t, 1]), point(x, triangles[t, 2])
     u, v, w, feature = closest_on_triangle(p, a, b, c)
     r = offset(p, a, b, c, u, v, w)
-    d, known, same = np.sqrt(dot(r, r)), best.distance[i], _rounding(best.distance[i])
+    d, known, same = np.sqrt(dot(r, r)), best.distance[i], same_distance(best.distance[i])
     # of two triangles at the same distance, but for rounding, the one with the lower number
     if d > min(reach, known + same) or (d >= known - same and t > best.triangle[i] >= 0):
         return
@@ -163,7 +157,7 @@ def _nearest_faced(
             for corner in range(3):
                 i = triangles[s, corner]
                 height = dot(sub(point(x, i), point(x, ia)), normal)
-                known_to = best.distance[i] + _rounding(best.distance[i])
+                known_to = best.distance[i] + same_distance(best.distance[i])
                 if abs(height) > min(reach[k], known_to) or flat[i]:
                     continue
                 if i in (ia, ib, ic):
