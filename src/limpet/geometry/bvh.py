@@ -33,6 +33,7 @@ ANY_SIDE = (0.0, 0.0, 0.0)
 # lower number is the nearest, whichever the traversal meets first
 TIE, TINY = 1e-12, 1e-15
 FACING = 0.1  # a triangle opposes a unit vector if vector . normal < -FACING
+ANYWHERE, OVER = -2.0, 1.0 - 1e-6  # least cosine between a triangle's normal and the way to a point
 
 
 class Tree(NamedTuple):
@@ -156,12 +157,14 @@ def same_distance(d: float) -> float:
 
 @inner()
 def nearest(
-    tree: Tree, x: Array, triangles: Array, p: Vec, max_distance: float, facing: Vec, stack: Array
-) -> tuple[int, float, float, float, int, float]:
+    tree: Tree, x: Array, triangles: Array, p: Vec, max_distance: float, facing: Vec, stack: Array,
+    least: float = ANYWHERE,
+) -> tuple[int, float, float, float, int, float]:  # fmt: skip
     """Nearest triangle to p (-1: none), barycentric weights on it, feature, distance [m].
 
     With a unit vector `facing` only triangles whose normal opposes it count; with ANY_SIDE all do.
-    stack: (DEPTH,) int32, scratch.
+    Of those, with least = OVER, only triangles that p is straight over. stack: (DEPTH,) int32,
+    scratch.
     """
     lower, upper, second, start, size, order = tree
     best, u, v, w, feature = -1, 0.0, 0.0, 0.0, FACE
@@ -194,6 +197,8 @@ def nearest(
             tu, tv, tw, tf = closest_on_triangle(p, a, b, c)
             r = offset(p, a, b, c, tu, tv, tw)
             d2 = dot(r, r)
+            if selective and dot(face_normal(t, x, triangles), r) < least * np.sqrt(d2):
+                continue
             if d2 < best_d2 - same or (d2 <= best_d2 + same and (best < 0 or t < best)):
                 best, u, v, w, feature, best_d2 = t, tu, tv, tw, tf, min(d2, best_d2)
                 d = np.sqrt(best_d2)
