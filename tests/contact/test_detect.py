@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import limpet as lp
 from limpet.contact.detect import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE, collider, detect
 from limpet.geometry.distance import closest_on_segments, closest_on_triangle
 from limpet.geometry.surface import surface_topology
@@ -364,3 +365,17 @@ def test_several_pairs_follow_each_other():
     np.testing.assert_array_equal(found.gap, np.concatenate([first.gap, second.gap]))
     np.testing.assert_array_equal(found.surface_a, [1] * len(first) + [2] * len(second))
     np.testing.assert_array_equal(found.surface_b, [0] * len(first) + [1] * len(second))
+
+
+@pytest.mark.parametrize("off", [0.02 * MM, 0.2 * MM])
+def test_beside_the_wall_of_a_groove_a_vertex_is_over_its_floor(off):
+    """The wall is nearer than the floor, but the vertex does not look at it."""
+    plate = lp.shapes.plate_with_groove(0.05 * MM, 10 * MM, 40 * MM, 5 * MM)
+    base = [[5.0, 5.0, 0.5], [-5.0, 5.0, 0.5], [-5.0, -5.0, 0.5], [5.0, -5.0, 0.5]]
+    pyramid = np.array([[0.0, 0.0, 0.0], *base]) * MM  # flat, on its tip
+    faces = np.array([[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 1, 4], [1, 2, 3], [1, 3, 4]])
+    tip = shifted((pyramid, faces), (5 * MM - off, 0, 1e-7))
+    found = contacts(tip, (plate.points, plate.triangles), alarm=0.3 * MM)
+    of_tip = (found.kind == VERTEX_FACE) & (found.vertices_a[:, 0] == 0)
+    assert found.gap[of_tip] == pytest.approx([0.0501 * MM])
+    np.testing.assert_allclose(found.normal[of_tip], [[0.0, 0.0, 1.0]], atol=1e-12)

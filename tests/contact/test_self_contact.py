@@ -150,6 +150,19 @@ def test_the_frame_does_not_matter(seed: int) -> None:
     np.testing.assert_allclose(one.normal @ turn.T, two.normal, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_how_far_moving_walls_reach_does_not_depend_on_the_frame(seed: int) -> None:
+    """Every vertex moves its own way, by about half as much as the slot is wide."""
+    rng = np.random.default_rng(seed)
+    body, x = slotted_disc()
+    way = 0.3 * SLOT * rng.normal(size=x.shape)
+    keys = []
+    for turn in [np.eye(3), *(rotation_matrix(rng.normal(size=3), 2.0) for _ in range(3))]:
+        found = detect([body], [x @ turn.T], [(0, 0)], 1e-6, ways=[way @ turn.T])
+        keys.append(set(found.key.tolist()))
+    assert len(keys[0]) > 20 and all(k == keys[0] for k in keys)
+
+
 def joined(one: SoftShape, other: SoftShape) -> SoftShape:
     """Two shapes as one, which do not hang together."""
     n, of_one, of_other = len(one.points), one.collision, other.collision

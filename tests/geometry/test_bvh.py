@@ -12,6 +12,7 @@ from limpet.geometry.bvh import (
     triangle_pairs,
 )
 from limpet.geometry.distance import closest_on_triangle
+from limpet.geometry.surface import triangle_normals
 
 
 def soup(rng, m, size=0.3):
@@ -85,23 +86,26 @@ def test_closest_points_beyond_the_limit_are_none():
     assert np.all(barycentric[~near] == 0.0)
 
 
-def test_on_an_edge_the_triangle_with_the_lower_number_is_the_nearest():
+@pytest.mark.parametrize("height", [0.0, 1e-8])
+def test_on_an_edge_the_triangle_with_the_lower_number_is_the_nearest(height):
+    """Also just over it, where squares of distances are rounded by more than they are worth."""
     x, triangles = grid_torus()
     rng = np.random.default_rng(3)
+    ends = triangles[:, :2]
+    both = np.array([np.flatnonzero(np.isin(triangles, e).sum(axis=1) == 2) for e in ends])
     for _ in range(5):
         turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]  # rounding differs from pose to pose
         y = x @ turn.T
         tree = build_tree(y, triangles)
-        ends = triangles[:, :2]
         share = rng.uniform(0.1, 0.9, (len(ends), 1))
-        on_edge = share * y[ends[:, 0]] + (1.0 - share) * y[ends[:, 1]]
-        found, _, far = closest_points(tree, y, triangles, on_edge, 1.0)
-        both = [
-            np.flatnonzero((triangles == a).any(axis=1) & (triangles == b).any(axis=1))
-            for a, b in ends
-        ]
-        assert far.max() < 1e-15
-        np.testing.assert_array_equal(found, [min(pair) for pair in both])
+        over = share * y[ends[:, 0]] + (1.0 - share) * y[ends[:, 1]]
+        n = triangle_normals(y, triangles) * np.linalg.det(turn)
+        n /= np.linalg.norm(n, axis=1, keepdims=True)
+        over += 0.5 * height * n[both].sum(axis=1)
+        found, weights, far = closest_points(tree, y, triangles, over, 1.0)
+        convex = (weights == 0.0).any(axis=1)  # over the others faces are nearer
+        assert far.max() < height + 1e-15 and convex.sum() > 200
+        np.testing.assert_array_equal(found[convex], both[convex].min(axis=1))
 
 
 def test_margin_grows_the_boxes():

@@ -131,8 +131,7 @@ class CavitySearch:
     ) -> tuple[float, int]:
         if self.shapes is None or len(mesh.interior) == 0:
             return -np.inf, NOBODY
-        bodies, count = np.unique(self.surface.body[mesh.interior], return_counts=True)
-        body = int(bodies[np.lexsort((self.master[bodies], count))[-1]])  # the finest wall
+        body = self._finest_wall(mesh)
         others = [b for b in np.unique(mesh.body).tolist() if b != body]
         offset, shape = self.surface.offset, self.shapes[body]
         own = slice(offset[body], offset[body + 1])
@@ -153,6 +152,18 @@ class CavitySearch:
             inside, offset[body], ends[edges], least,
         )  # fmt: skip
         return float(width), int(v)
+
+    def _finest_wall(self, mesh: CavityMesh) -> int:
+        """The body with the most vertices inside, of those that may touch.
+
+        The others, amid flat faces or between the facets of a smooth part, do not know their gaps:
+        a path would end where it meets one.
+        """
+        assert self.shapes is not None
+        touches = np.concatenate([~shape.flat for shape in self.shapes])[mesh.interior]
+        inside = mesh.interior[touches] if touches.any() else mesh.interior
+        bodies, count = np.unique(self.surface.body[inside], return_counts=True)
+        return int(bodies[np.lexsort((self.master[bodies], count))[-1]])
 
     def _open(self, mesh: CavityMesh, near: VertexProximity, x: Array) -> bool:
         """Whether a void of the union, which no ring bounds, has a leak beyond doubt.
@@ -233,6 +244,7 @@ class CavitySearch:
                 or (len(ledger.cavities) > 1 and self._empty(c))
                 or needs_remesh(c.mesh, x, self.limit if len(line) else BARE * self.limit)
                 or self._counted(c, near) is not c
+                or self._open(c.mesh, near, x)
             ):
                 stale.append(group[c.mesh.body[0]])
         due = changed_groups(pattern, before, quiet, self.surface.body, group)

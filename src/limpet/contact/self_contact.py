@@ -20,7 +20,7 @@ from limpet.contact.collider import Collider, Shape, Walls
 from limpet.contact.contacts import EDGE_EDGE, VERTEX_FACE, doubled, store
 from limpet.contact.edges import crossing_normal, edge_between, is_ridge, meet
 from limpet.contact.vertices import BLEND, corners_of, held_normal, looks
-from limpet.geometry.bvh import FACING
+from limpet.geometry.bvh import FACING, same_distance
 from limpet.geometry.distance import (
     FACE,
     Adjacency,
@@ -124,16 +124,17 @@ def _visit(
     b, c = point(x, triangles[t, 1]), point(x, triangles[t, 2])
     u, v, w, feature = closest_on_triangle(p, a, b, c)
     r = offset(p, a, b, c, u, v, w)
-    d = np.sqrt(dot(r, r))
-    # of two triangles at the same distance the one with the lower number
-    if d > min(reach, best.distance[i]) or (d == best.distance[i] and t > best.triangle[i] >= 0):
+    d, known, same = np.sqrt(dot(r, r)), best.distance[i], same_distance(best.distance[i])
+    # of two triangles at the same distance, but for rounding, the one with the lower number
+    if d > min(reach, known + same) or (d >= known - same and t > best.triangle[i] >= 0):
         return
     inside = dot(r, pseudo_normal(t, u, v, w, feature, x, adjacent)) < 0.0
     if inside and d > OVERLAP * walls.thickness[i]:
         return
     if _through_wall(i, t, adjacent, walls):
         return
-    best.triangle[i], best.distance[i], best.feature[i], best.inside[i] = t, d, feature, inside
+    best.triangle[i], best.distance[i] = t, min(d, known)
+    best.feature[i], best.inside[i] = feature, inside
     best.weights[i, 0], best.weights[i, 1], best.weights[i, 2] = u, v, w
 
 
@@ -156,7 +157,8 @@ def _nearest_faced(
             for corner in range(3):
                 i = triangles[s, corner]
                 height = dot(sub(point(x, i), point(x, ia)), normal)
-                if abs(height) > min(reach[k], best.distance[i]) or flat[i]:
+                known_to = best.distance[i] + same_distance(best.distance[i])
+                if abs(height) > min(reach[k], known_to) or flat[i]:
                     continue
                 if i in (ia, ib, ic):
                     continue

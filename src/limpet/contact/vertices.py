@@ -11,7 +11,7 @@ import numpy as np
 from limpet.compiled import inner, njit
 from limpet.contact.collider import Shape
 from limpet.contact.contacts import FACE_VERTEX, VERTEX_FACE, Corners, doubled, store
-from limpet.geometry.bvh import ANY_SIDE, DEPTH, box_distance2, nearest
+from limpet.geometry.bvh import ANY_SIDE, ANYWHERE, DEPTH, OVER, box_distance2, nearest
 from limpet.geometry.distance import (
     FACE,
     VERTEX,
@@ -143,9 +143,10 @@ def _vertex_on_surface(
             return nowhere
         if looks(i, outward, n, x, adjacent_x):
             return t, u, v, w, feature, n, gap
-        if gap > blend:
-            return nowhere if facing else (t, u, v, w, feature, n, gap)
-        return _through_side(i, x, adjacent_x, y, shape_y, outward, alarm, blend, stack)
+        other = _faced_side(i, x, adjacent_x, y, shape_y, outward, alarm, blend, gap > blend, stack)
+        if gap <= blend or facing or other[0] >= 0:
+            return other
+        return t, u, v, w, feature, n, gap
     if d > alarm:
         return nowhere
     if feature == FACE:
@@ -160,24 +161,31 @@ def _vertex_on_surface(
         n = unit(add(scale(side, r), scale(blend, held)))
     if looks(i, outward, n, x, adjacent_x):
         return t, u, v, w, feature, n, dot(n, r)
-    # The two do not face. Outside, the vertex is on the far side of a thin wall: no contact.
-    # Inside or just on the rim, the vertex came in through another side: the nearest that it faces.
+    # The two do not face. Outside, the vertex is on the far side of a thin wall, or it stands
+    # beside one, as in a groove: only what it faces counts. Inside or just on the rim, the vertex
+    # came in through another side: the nearest that it faces.
     # Within one step it may yet turn over and arrive: then it counts, too, if asked for.
-    if side * d > blend:
-        return nowhere if facing else (t, u, v, w, feature, n, dot(n, r))
-    return _through_side(i, x, adjacent_x, y, shape_y, outward, alarm, blend, stack)
+    outside = side * d > blend
+    other = _faced_side(i, x, adjacent_x, y, shape_y, outward, alarm, blend, outside, stack)
+    if not outside or facing or other[0] >= 0:
+        return other
+    return t, u, v, w, feature, n, dot(n, r)
 
 
 @inner()
-def _through_side(
+def _faced_side(
     i: int, x: Array, adjacent_x: Adjacency, y: Array, shape_y: Shape, outward: Vec, alarm: float,
-    blend: float, stack: Array,
+    blend: float, outside: bool, stack: Array,
 ) -> tuple[int, float, float, float, int, Vec, float]:  # fmt: skip
-    """As _vertex_on_surface, for the nearest face that vertex i looks at from inside."""
+    """As _vertex_on_surface, for the nearest face that vertex i looks at, from outside or inside.
+
+    From outside it lies straight before the vertex: faces beside it are no nearer.
+    """
     nowhere = (-1, 0.0, 0.0, 0.0, FACE, (0.0, 0.0, 0.0), 0.0)
     p, triangles, on = point(x, i), shape_y.adjacent.triangles, shape_y.patches
     far = alarm + on.bulge
-    t, u, v, w, feature, d = nearest(shape_y.tree, y, triangles, p, far, outward, stack)
+    least = OVER if outside else ANYWHERE
+    t, u, v, w, feature, d = nearest(shape_y.tree, y, triangles, p, far, outward, stack, least)
     if t < 0:
         return nowhere
     a, b, c = point(y, triangles[t, 0]), point(y, triangles[t, 1]), point(y, triangles[t, 2])
@@ -188,8 +196,8 @@ def _through_side(
     elif d > alarm:
         return nowhere
     gap = dot(n, r) - h
-    straight = d <= blend + abs(h) or -gap >= LOOKS * d
-    if abs(gap) > alarm or gap > blend or not straight:
+    straight = outside or d <= blend + abs(h) or -gap >= LOOKS * d
+    if abs(gap) > alarm or (gap > blend) != outside or not straight:
         return nowhere
     return (t, u, v, w, feature, n, gap) if looks(i, outward, n, x, adjacent_x) else nowhere
 

@@ -29,10 +29,11 @@ Array = np.ndarray
 LEAF = 4  # largest number of triangles in a leaf
 DEPTH = 64  # size of the traversal stack; median splits halve, so it never overflows
 ANY_SIDE = (0.0, 0.0, 0.0)
-# squared distances that are equal but for rounding, relative and [m^2]: on an edge the triangle
-# with the lower number is the nearest, whichever the traversal meets first
-TIE, TINY = 1e-12, 1e-30
+# distances that are equal but for rounding, relative and [m]: on an edge the triangle with the
+# lower number is the nearest, whichever the traversal meets first
+TIE, TINY = 1e-12, 1e-15
 FACING = 0.1  # a triangle opposes a unit vector if vector . normal < -FACING
+ANYWHERE, OVER = -2.0, 1.0 - 1e-6  # least cosine between a triangle's normal and the way to a point
 
 
 class Tree(NamedTuple):
@@ -149,24 +150,32 @@ def box_distance2(lower: Array, upper: Array, node: int, p: Vec) -> float:
 
 
 @inner()
+def same_distance(d: float) -> float:
+    """[m] by which another distance may differ from d and is the same but for rounding."""
+    return TIE * d + TINY
+
+
+@inner()
 def nearest(
-    tree: Tree, x: Array, triangles: Array, p: Vec, max_distance: float, facing: Vec, stack: Array
-) -> tuple[int, float, float, float, int, float]:
+    tree: Tree, x: Array, triangles: Array, p: Vec, max_distance: float, facing: Vec, stack: Array,
+    least: float = ANYWHERE,
+) -> tuple[int, float, float, float, int, float]:  # fmt: skip
     """Nearest triangle to p (-1: none), barycentric weights on it, feature, distance [m].
 
     With a unit vector `facing` only triangles whose normal opposes it count; with ANY_SIDE all do.
-    stack: (DEPTH,) int32, scratch.
+    Of those, with least = OVER, only triangles that p is straight over. stack: (DEPTH,) int32,
+    scratch.
     """
     lower, upper, second, start, size, order = tree
     best, u, v, w, feature = -1, 0.0, 0.0, 0.0, FACE
-    best_d2 = max_distance * max_distance
+    best_d2, same = max_distance * max_distance, 0.0  # [m^2] same: what rounding may add to it
     selective = dot(facing, facing) > 0.0
     stack[0] = 0
     waiting = 1
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if box_distance2(lower, upper, node, p) > best_d2 * (1.0 + TIE) + TINY:
+        if box_distance2(lower, upper, node, p) > best_d2 + same:
             continue
         if second[node] >= 0:
             near, far = node + 1, second[node]
@@ -188,9 +197,12 @@ def nearest(
             tu, tv, tw, tf = closest_on_triangle(p, a, b, c)
             r = offset(p, a, b, c, tu, tv, tw)
             d2 = dot(r, r)
-            same = best_d2 * TIE + TINY if best >= 0 else 0.0
+            if selective and dot(face_normal(t, x, triangles), r) < least * np.sqrt(d2):
+                continue
             if d2 < best_d2 - same or (d2 <= best_d2 + same and (best < 0 or t < best)):
                 best, u, v, w, feature, best_d2 = t, tu, tv, tw, tf, min(d2, best_d2)
+                d = np.sqrt(best_d2)
+                same = (2.0 * d + same_distance(d)) * same_distance(d)
     return best, u, v, w, feature, np.sqrt(best_d2)
 
 

@@ -14,6 +14,8 @@ from limpet.geometry.distance import dot, point, sub
 
 Array = np.ndarray
 
+SQUARE = 1e-9  # cosine between normals at right angles, but for rounding: they do not face
+
 
 @inner()
 def _node_bounds(tree: Tree, low: Array, high: Array) -> tuple[Array, Array]:
@@ -65,6 +67,20 @@ def _most_apart(low: Array, high: Array, i: int, j: int) -> float:
 
 
 @inner()
+def _farthest(s: int, t: int, u: Array, triangles: Array) -> float:
+    """The largest length of the difference of u (n, 3) between a corner of s and one of t.
+
+    Bounds along the axes would be wider in some directions of the world than in others.
+    """
+    most = 0.0
+    for k in range(3):
+        for l in range(3):
+            r = sub(point(u, triangles[s, k]), point(u, triangles[t, l]))
+            most = max(most, dot(r, r))
+    return np.sqrt(most)
+
+
+@inner()
 def _beside(s: int, t: int, x: Array, triangles: Array, normals: Array, margin: float) -> bool:
     """Whether all of triangle s is farther than margin [m] from the plane of t, on one side."""
     a, n = point(x, triangles[t, 0]), point(normals, t)
@@ -108,9 +124,9 @@ def facing_pairs(
             for m in range(size[i]):
                 for n in range(m + 1 if i == j else 0, size[j]):
                     s, t = order[start[i] + m], order[start[j] + n]
-                    if dot(point(normals, s), point(normals, t)) >= 0.0:
+                    if dot(point(normals, s), point(normals, t)) >= -SQUARE:
                         continue
-                    reach = margin + _most_apart(low_way, high_way, s, t)
+                    reach = margin + _farthest(s, t, u, triangles)
                     if separated(low_a, high_a, m, low_b, high_b, n, reach):
                         continue
                     if _beside(s, t, x, triangles, normals, reach):

@@ -193,4 +193,6 @@ def _split(
         own = which == pattern
         parts += [(local[own][:, p], parent[own], at[own][:, p]) for p in map(list, pieces)]
     cut, of, where = (np.concatenate(together) for together in zip(*parts))
-    return np.ascontiguousarray(cut, dtype=np.int32), of, where
+    # in an order that a mirror image has, too: where triangles are as near, the first one counts
+    order = np.lexsort((*np.sort(cut, axis=1).T, of))
+    return np.ascontiguousarray(cut[order], dtype=np.int32), of[order], where[order]

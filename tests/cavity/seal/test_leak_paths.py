@@ -19,6 +19,7 @@ from limpet.cavity.seal.leak_paths import (
     seal_tractions,
     vertex_areas,
     vertex_loads,
+    widest_crossing,
 )
 from limpet.cavity.seal.proximity import vertex_proximity
 from limpet.geometry.surface import triangle_normals
@@ -164,3 +165,15 @@ def test_vertices_of_a_body_without_a_ring_do_not_matter(pressed):
     more = replace(candidate, interior=np.union1d(candidate.interior, others).astype(np.int32))
     gap = seal_gap(scene.surface, near, SEALING, candidate)
     assert seal_gap(scene.surface, near, SEALING, more) == gap
+
+
+def test_a_pocket_in_a_ring_without_a_seal_line_is_not_outside():
+    """A row of vertices from the cavity to the outside, over a ring with a free vertex in it."""
+    gap = np.array([1e-4, 1e-4, 3e-5, 9e-5, 1e-5, *[1e-4] * 30])  # [m]
+    n = len(gap)
+    inside = np.arange(n) < 2
+    graph = [[w for w in (v - 1, v + 1) if 0 <= w < n] for v in range(n)]
+    start = np.cumsum([0, *map(len, graph)]).astype(np.int32)
+    given = (start, np.concatenate(graph).astype(np.int32), gap, 5e-5, inside, 0)
+    ends = np.array([[1, 2]], dtype=np.int32)
+    assert widest_crossing(*given, ends, np.array([3e-5])) == (1e-5, 4)

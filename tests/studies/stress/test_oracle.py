@@ -72,6 +72,18 @@ def test_hole_in_the_plate_leaks_though_the_rim_is_closed() -> None:
     assert leak.width > 2.0 * SEALING
 
 
+def test_groove_leaks_though_the_plate_stands_on_a_ground() -> None:
+    """It runs through under the rim between the points of the cup's lattice."""
+    depth, cup = 6e-5, pot(0.0)
+    solid = Manifold.cube((0.1, 0.1, 0.01), True).translate((0.0, 0.0, -0.005))
+    solid -= Manifold.cube((3e-4, 0.2, 2.0 * depth), True).translate((2e-4, 0.0, 0.0))
+    ground = Manifold.cube((0.2, 0.2, 0.01), True).translate((0.0, 0.0, -0.015))
+    bodies = [Facets(*arrays(ground)), Facets(*arrays(solid)), cup]
+    leak = widest_leak(bodies, 2, *poles(cup), SEALING)
+    assert leak is not None
+    assert leak.width == pytest.approx(depth, rel=0.05)
+
+
 def test_dome_that_touches_says_nothing() -> None:
     cup = pot(0.0)
     stamp = Facets(*arrays(Manifold.cube((0.01, 0.01, 0.0149999), True).translate((0, 0, 0.0075))))

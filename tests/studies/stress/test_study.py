@@ -122,6 +122,17 @@ def test_rounding_explains_differences_that_grow_as_those_of_a_nudge() -> None:
     assert not explained(sudden, growing)[0]  # what grows is not what jumps
 
 
+def test_rounding_explains_what_moves_as_far_by_a_nudge() -> None:
+    """A cup that buckles: its points move before its forces change."""
+    growing, still = 1e-14 * 1.25 ** np.arange(90), np.full(90, 1e-14)
+    sudden = np.where(np.arange(90) < 50, 1e-13, 3e-6)
+    assert growing[84] > 1e-6 > growing[82]
+    assert explained(growing, still, 1e2 * growing, 30.0 * growing)[0]
+    assert not explained(growing, still, 1e2 * growing, 5.0 * growing)[0]  # not as far
+    assert not explained(growing, still, still, still)[0]  # it has not grown
+    assert not explained(sudden, still, 1e2 * growing, 30.0 * growing)[0]  # it jumps
+
+
 def test_faults_are_found() -> None:
     """Traces with one value changed: every check can fail."""
     trace = run(world_of(25, SMALL).recipe)

@@ -15,6 +15,8 @@ from limpet.contact.contacts import Contacts
 
 Array = np.ndarray
 
+POCKET = 0.05  # of a body's free vertices: fewer, with closed ones all round, are not outside
+
 
 def bottleneck_path(
     surface: JoinedSurface, near: VertexProximity, sealing_distance: float, candidate: Candidate
@@ -210,6 +212,37 @@ def bottlenecks(
 
 
 @njit(cache=True)
+def _outside(
+    start: Array, neighbours: Array, gap: Array, sealing_distance: float, inside: Array, first: int
+) -> Array:
+    """(n,) bool: the free vertices of one body beyond a cavity, without pockets in its ring.
+
+    They hang together with at least POCKET of all free vertices beyond it.
+    """
+    n = len(inside)
+    number, size = np.full(n, NOBODY), np.zeros(n, dtype=np.int64)
+    stack, total = np.empty(n, dtype=np.int64), 0
+    for seed in range(n):
+        if inside[seed] or number[seed] >= 0 or gap[first + seed] < sealing_distance:
+            continue
+        number[seed], stack[0], waiting = seed, seed, 1
+        while waiting > 0:
+            waiting -= 1
+            v = stack[waiting]
+            size[seed] += 1
+            for e in range(start[first + v], start[first + v + 1]):
+                w = neighbours[e] - first
+                if number[w] < 0 and not inside[w] and gap[neighbours[e]] >= sealing_distance:
+                    number[w], stack[waiting] = seed, w
+                    waiting += 1
+        total += size[seed]
+    out = np.zeros(n, dtype=np.bool_)
+    for v in range(n):
+        out[v] = number[v] >= 0 and size[number[v]] >= POCKET * total
+    return out
+
+
+@njit(cache=True)
 def widest_crossing(
     start: Array, neighbours: Array, gap: Array, sealing_distance: float, inside: Array, first: int,
     ends: Array, edge_gap: Array,
@@ -218,8 +251,10 @@ def widest_crossing(
 
     inside (n,) bool: the vertices of one body, from global vertex `first` on, in the cavity. ends
     (k, 2): edges of that body that lead out; edge_gap (k,) [m]: the smallest gap between their
-    ends. Beyond such an edge a path is free, or runs over closed vertices.
+    ends. Beyond such an edge a path runs over closed vertices, and over pockets between these,
+    until it is outside.
     """
+    outside = _outside(start, neighbours, gap, sealing_distance, inside, first)
     width = np.full(len(inside), -np.inf)
     at = np.full(len(inside), NOBODY)
     heap = [(0.0, np.int64(0)) for _ in range(0)]
@@ -233,7 +268,7 @@ def widest_crossing(
         paid, v = heappop(heap)
         if -paid < width[v]:
             continue
-        if gap[first + v] >= sealing_distance:
+        if outside[v]:
             return width[v], at[v]
         for e in range(start[first + v], start[first + v + 1]):
             w = neighbours[e] - first

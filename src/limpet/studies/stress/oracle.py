@@ -64,9 +64,19 @@ def widest_leak(
     nearest = others[int(away.argmin())]
     rest = [own, *(b for b in others if b is not nearest)]
     first = _path(own, others, start, own.points[outside], far)
-    end = nearest.points[np.linalg.norm(nearest.points - start, axis=1).argmax()]
+    end = _far_side(nearest, rest, start, far)
     second = _path(nearest, rest, start, end, far)
     return max((first, second), key=lambda leak: leak.width)
+
+
+def _far_side(body: Facets, others: list[Facets], start: Array, far: float) -> Array:
+    """The vertex (3,) farthest from the dome that touches nothing, if there is one.
+
+    A part that stands on a ground is closed off at its bottom, however wide it leaks at the cup.
+    """
+    clear = body.points[_gaps(body.points, others, far) >= far]
+    points = clear if len(clear) else body.points
+    return np.asarray(points[np.linalg.norm(points - start, axis=1).argmax()])
 
 
 def _path(own: Facets, others: list[Facets], start: Array, end: Array, far: float) -> Leak:
