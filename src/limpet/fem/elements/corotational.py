@@ -276,7 +276,7 @@ def mean_rows(
                     rows[i, n] += f * turned[g, n]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _assemble(
     x: Array, cells: Array, gradients: Array, weights: Array, laplace: Array, shape: Array,
     roots: Array, slots: Array, rotation: int, mu: float, lam: float, implicit: bool,
