@@ -63,13 +63,12 @@ def test_subtrees_do_not_depend_on_each_other(grid, monkeypatch):
     assert len(s.subtrees) >= 2
     covered = np.concatenate([*s.subtrees, s.top])
     np.testing.assert_array_equal(np.sort(covered), np.arange(len(s.first) - 1))
-    for inside in s.subtrees:
-        last = s.first[inside[-1] + 1]
-        outside = [r for p in inside for r in s.rows[s.row_start[p] : s.row_start[p + 1]]]
-        others = [s.first[o[0]] for o in s.subtrees if o[0] > inside[-1]]
-        others_end = [s.first[o[-1] + 1] for o in s.subtrees if o[0] > inside[-1]]
-        for row in (r for r in outside if r >= last):
-            assert not any(a <= row < b for a, b in zip(others, others_end))
+    home = np.full(s.size, -1)  # the subtree of each unknown
+    for number, inside in enumerate(s.subtrees):
+        home[s.first[inside[0]] : s.first[inside[-1] + 1]] = number
+    for number, inside in enumerate(s.subtrees):
+        rows = np.concatenate([s.rows[s.row_start[p] : s.row_start[p + 1]] for p in inside])
+        assert set(home[rows]) <= {number, -1}
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
@@ -92,7 +91,8 @@ def test_the_first_node_with_a_wrong_pivot_is_named(grid, monkeypatch):
     monkeypatch.setattr(subtrees, "SMALL", 0.0)
     pattern, a = grid
     s, values = analyse(pattern, SIDE * SIDE), blocks_of(pattern, a)
-    for panel in (int(s.top[-1]), int(s.subtrees[1][0]), int(s.subtrees[0][0])):
+    first, second, *_ = sorted(int(inside[0]) for inside in s.subtrees)
+    for panel in (int(s.top[-1]), second, first):
         node = int(s.first[panel]) // 3
         values[pattern.start[node]] -= 1e3 * np.eye(3)
         with pytest.raises(NotPositiveError) as failed:

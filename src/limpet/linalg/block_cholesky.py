@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from threading import local
 
 import numpy as np
 
@@ -58,27 +59,19 @@ def longest(start: Array) -> int:
     return most
 
 
-@inner()
-def clear(array: Array, first: int, last: int) -> None:
-    """array[first:last] = 0.0"""
-    for i in range(first, last):
-        array[i] = 0.0
-
-
 @njit(cache=True, nogil=True)
 def _factor_panels(
     values, scatter, stride, height, width, block_start, sign, first, tall, panel_start,
-    update_start, update_from, update_to, update_panel, place_start, place, run, which, front,
-    panels,
+    update_start, update_from, update_to, update_panel, place_start, place, run, fill, front, which,
+    fronts, room, panels,
 ) -> int:  # fmt: skip
     """The panels `which`, right-looking; returns -1, or the unknown whose pivot has the wrong sign.
 
-    front: that these panels send to; -1: they are the last, and all other fronts are complete.
+    fill: panels to begin with; front: that the panels send to, -1 if to none; fronts: those that
+    are complete, whose sums are added first. room: scratch for products.
     """
-    most = 0
-    for s in which:
-        most = max(most, tall[s])
-        clear(panels, panel_start[s], panel_start[s + 1])
+    for s in fill:
+        panels[panel_start[s] : panel_start[s + 1]] = 0.0
         for k in range(block_start[s], block_start[s + 1]):
             at = scatter[k]
             if at >= 0:
@@ -87,12 +80,12 @@ def _factor_panels(
                         panels[at + j * stride[k] + i] = values[k, i, j]
     tables = update_start, update_from, update_to, update_panel, place_start, place, run
     if front >= 0:
-        clear(panels, panel_start[front], panel_start[front + 1])
-    else:
-        for s in range(len(first) - 1, len(tall)):
-            whole = panels[panel_start[s] : panel_start[s + 1]].reshape(tall[s], tall[s])
-            _send(s, whole, tables, tall, panel_start, panels)
-    room = np.empty(most * most)  # scratch for products
+        for i in range(tall[front]):  # its upper triangle
+            row = panel_start[front] + i * tall[front]
+            panels[row + i : row + tall[front]] = 0.0
+    for s in fronts:
+        whole = panels[panel_start[s] : panel_start[s + 1]].reshape(tall[s], tall[s])
+        _send(s, whole, tables, tall, panel_start, panels)
     for s in which:
         w, h = first[s + 1] - first[s], tall[s]
         panel = panels[panel_start[s] : panel_start[s + 1]].reshape(w, h)
@@ -125,6 +118,17 @@ def _send(s, product, tables, tall, panel_start, panels) -> None:
                 j += runs[j]
 
 
+_OF_THREAD = local()
+
+
+def _room(size: int) -> Array:
+    """Scratch of this thread: a new array for each task would not be in the processor's cache."""
+    known: Array | None = getattr(_OF_THREAD, "room", None)
+    if known is None or len(known) < size:
+        known = _OF_THREAD.room = np.empty(size)
+    return known
+
+
 def factorise(
     symbolic: SymbolicFactor, values: Array, reuse: Factor | None = None, threads: Threads = ALONE
 ) -> Factor:
@@ -137,20 +141,29 @@ def factorise(
     known = reuse is not None and reuse.symbolic is s
     panels = reuse.panels if reuse is not None and known else np.empty(s.panel_start[-1])
 
-    def factor(which: Array, front: int) -> int:
+    tallest = int(s.tall.max())
+
+    def factor(fill: Array, front: int, which: Array, fronts: Array) -> int:
         return _factor_panels(
             values, s.scatter, s.stride, s.height, s.width, s.block_start, s.sign, s.first, s.tall,
             s.panel_start, s.update_start, s.update_from, s.update_to, s.update_panel,
-            s.place_start, s.place, s.run, which, front, panels,
+            s.place_start, s.place, s.run, fill, front, which, fronts,
+            _room(tallest * tallest), panels,
         )  # fmt: skip
 
-    fronts = range(len(s.first) - 1, len(s.tall))
-    bad = threads.run([partial(factor, *task) for task in zip(s.subtrees, fronts)])
-    if max(bad, default=-1) < 0:
-        bad.append(factor(s.top, -1))
+    fronts = np.arange(len(s.first) - 1, len(s.tall), dtype=np.int32)
+    if not s.subtrees:
+        bad = [factor(s.top, -1, s.top, fronts)]
+    else:
+        first, *others = s.subtrees
+        tasks = [partial(factor, np.append(first, s.top), -1, first, fronts[:0])]
+        tasks += [partial(factor, t, int(f), t, fronts[:0]) for t, f in zip(others, fronts)]
+        bad = threads.run(tasks)
+        if max(bad) < 0:
+            bad.append(factor(s.top[:0], -1, s.top, fronts))
     if max(bad) >= 0:
-        first = min(b for b in bad if b >= 0)
-        raise NotPositiveError(int(np.searchsorted(s.offset, first, side="right")) - 1)
+        lowest = min(b for b in bad if b >= 0)
+        raise NotPositiveError(int(np.searchsorted(s.offset, lowest, side="right")) - 1)
     return Factor(s, panels)
 
 

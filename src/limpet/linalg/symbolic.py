@@ -58,7 +58,9 @@ class SymbolicFactor:
     place_start: Array  # (u + 1,) int32
     place: Array  # int32, row of the target panel for each of the panel's rows from update_from on
     run: Array  # int32, how many of them from each on stand next to each other in the target, too
-    subtrees: tuple[Array, ...]  # f of int32, the panels of each, ascending
+    # f + 1 of int32, the panels of each, ascending; the first has no front, but sends to the panels
+    # above themselves
+    subtrees: tuple[Array, ...]
     top: Array  # int32, the panels that are in none of them
     block_start: Array  # (s + 1,) int32, where the blocks of each panel's columns begin
     scatter: Array  # (len(pattern.rows),) int64, where each block's corner goes, -1 outside
@@ -246,9 +248,13 @@ def analyse(
     height = np.array([b[-1] for b in begins])
     above = [home[own[k]] if k < len(own) else -1 for own, k in zip(nodes, np.diff(first))]
     subtrees = independent_subtrees(np.array(above), width, height)
-    front = np.full(panels, -1)  # of the subtree that a panel is in
+    subtrees.sort(key=lambda within: (width - height)[within[-1]])  # the largest front is saved
+    front, top = np.full(panels, -1), np.ones(panels, bool)
     for f, within in enumerate(subtrees):
-        front[within] = panels + f
+        top[within] = False
+        if f == 0:
+            continue  # no other one writes to the panels above before it has ended
+        front[within] = panels + f - 1
         root = within[-1]  # a front has its rows below the diagonal block
         below = nodes[root][first[root + 1] - first[root] :]
         nodes.append(below)
@@ -260,7 +266,7 @@ def analyse(
         p = int(first[s + 1] - first[s]) if s < panels else 0
         while p < len(own):
             target = int(home[own[p]])
-            if s < panels and front[target] != front[s]:
+            if s < panels and front[s] >= 0 and front[target] != front[s]:
                 target, end = int(front[s]), len(own)
             else:
                 end = int(np.searchsorted(own, first[target + 1]))
@@ -297,7 +303,7 @@ def analyse(
         place_start=np.concatenate([[0], np.cumsum([len(p) for p in places])]).astype(np.int32),
         place=np.concatenate([*places, np.zeros(0, np.int32)]),
         run=np.concatenate([*map(_runs, places), np.zeros(0, np.int32)]),
-        subtrees=tuple(subtrees), top=np.flatnonzero(front < 0).astype(np.int32),
+        subtrees=tuple(subtrees), top=np.flatnonzero(top).astype(np.int32),
         block_start=pattern.start[first].astype(np.int32), scatter=scatter, stride=stride,
         height=tall, width=wide,
     )  # fmt: skip
