@@ -75,6 +75,7 @@ def test_units_of_parameters():
         "h": "s",
         "duration": "s",
         "stride": "",
+        "threads": "",
         "sealing_distance": "m",
         "seal": "",
         "reach": "m",

@@ -94,15 +94,21 @@ def list_scenes(
         print_list(parameters_of(name), as_json)
 
 
-@app.command(epilog=examples("limpet bench", "limpet bench table1 --json"))
+@app.command(
+    epilog=examples("limpet bench", "limpet bench table1 --json", "limpet bench ground --threads 2")
+)
 def bench(
     name: Annotated[str | None, typer.Argument(help="Benchmark; lists all if omitted.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(metavar="N", help="Threads of a step: of ground and table1.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a benchmark: time per step by phase, compared with the papers."""
     from limpet.studies.registry import BENCHMARKS
 
-    _study("bench", BENCHMARKS, name, as_json, None)
+    settings = {} if threads is None else {"threads": threads}
+    _study("bench", BENCHMARKS, name, as_json, None, settings)
 
 
 @app.command(epilog=examples("limpet fuzz", "limpet fuzz --seed 7 --minutes 60 --out runs/fuzz"))

@@ -23,6 +23,7 @@ from limpet.contact.limits import DEFAULT_LIMITS, ContactLimits
 from limpet.contact.rows import contact_forces, contact_frames, contact_rows, opening_speeds
 from limpet.dynamics.constraint_set import DATA, ConstraintSet, RowBlock, StepContext
 from limpet.linalg.rows import Rows
+from limpet.linalg.threads import ALONE, Threads
 
 Array = np.ndarray
 
@@ -49,13 +50,14 @@ class ContactSet(ConstraintSet):
         prescribed: Array | None = None,  # (N,) bool: points that no force moves; None: no such
         staggered: Array | None = None,  # (surfaces,) bool: bodies that take turns with contacts
         limits: ContactLimits = DEFAULT_LIMITS,
+        threads: Threads = ALONE,
     ) -> None:
         self.colliders, self.pairs, self._first = colliders, pairs, first
         self._movable, self._alarm, self._friction = movable, alarm, friction
         self._use_all, self._restitution = use_all, restitution
         self._staggered = np.zeros(len(colliders), bool) if staggered is None else staggered
         self._prescribed = prescribed if prescribed is not None and prescribed.any() else None
-        self.limits = limits
+        self.limits, self._threads = limits, threads
         self._immobile = any(not (movable[a] or movable[b]) for a, b in pairs)
         self._near: Contacts | None = None  # within the alarm distance, at the positions now
         self._near_within = 0.0  # [s] and in the way of a step of this length
@@ -239,7 +241,8 @@ class ContactSet(ConstraintSet):
         near, speeds = self._alarm + 2.0 * self.overlap, closing_speeds(self._split(v), pairs)
         # of a body with itself only what is near each other counts, not how fast it deforms
         alarm = [near if a == b else near + h * s for (a, b), s in zip(pairs, speeds)]
-        return detect(self.colliders, at, pairs, alarm, ways=self._split(h * v))
+        ways, threads = self._split(h * v), self._threads
+        return detect(self.colliders, at, pairs, alarm, ways=ways, threads=threads)
 
     def _split(self, of_points: Array) -> list[Array]:
         return np.split(of_points, self._first[1:-1])

@@ -8,6 +8,7 @@ distance kept: the neighbours of a touching vertex of a soft body arrive within 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import dist
 
 import numpy as np
@@ -19,6 +20,7 @@ from limpet.contact.edges import edge_rows
 from limpet.contact.self_contact import self_rows
 from limpet.contact.vertices import vertex_rows
 from limpet.geometry.bvh import Tree, refit
+from limpet.linalg.threads import ALONE, Threads
 
 Array = np.ndarray
 
@@ -29,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _contact_rows(
     x: Array, shape_x: Shape, y: Array, shape_y: Shape, alarm: float, facing: bool, rim: float
 ) -> tuple[Array, Array]:
@@ -88,7 +90,7 @@ def refit_trees(
 def detect(
     colliders: Sequence[Collider], positions: Sequence[Array], pairs: Sequence[tuple[int, int]],
     alarm: float | Sequence[float], facing: bool = True, rim: float = 0.0,
-    ways: Sequence[Array] | None = None,
+    ways: Sequence[Array] | None = None, threads: Threads = ALONE,
 ) -> Contacts:  # fmt: skip
     """Contacts of the given pairs of bodies within the alarm distance [m], pair after pair.
 
@@ -104,22 +106,22 @@ def detect(
     where = [np.ascontiguousarray(x, dtype=np.float64) for x in positions]
     first = np.cumsum([0, *map(len, where)])
     refit_trees(colliders, where, pairs)
-    parts = []
     within = [alarm] * len(pairs) if isinstance(alarm, float) else alarm
+    near, searches = [], []
     for (a, b), far in zip(pairs, within):
+        one, two = colliders[a].shape, colliders[b].shape
         if a == b:
             walls = colliders[a].walls
             assert walls is not None
             way = np.zeros_like(where[a]) if ways is None else np.ascontiguousarray(ways[a])
-            rows = self_rows(where[a], way, colliders[a].shape, walls, far)
-            if len(rows[0]):
-                parts.append(Contacts.of_rows(a, a, *rows, first))
+            search = partial(self_rows, where[a], way, one, walls, far)
+        elif _apart(one.tree, two.tree, far + one.patches.bulge + two.patches.bulge):
             continue
-        one, two = colliders[a].shape, colliders[b].shape
-        bulge = one.patches.bulge + two.patches.bulge
-        if _apart(one.tree, two.tree, far + bulge):
-            continue
-        rows = _contact_rows(where[a], one, where[b], two, far, facing, rim)
-        if len(rows[0]):
-            parts.append(Contacts.of_rows(a, b, *rows, first))
-    return Contacts.join(parts)
+        else:
+            search = partial(_contact_rows, where[a], one, where[b], two, far, facing, rim)
+        near.append((a, b))
+        searches.append(search)
+    found = zip(near, threads.run(searches))
+    return Contacts.join(
+        [Contacts.of_rows(a, b, *rows, first) for (a, b), rows in found if len(rows[0])]
+    )

@@ -286,7 +286,7 @@ def _edge_rows(
     return index[:count], value[:count]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def self_rows(x: Array, u: Array, shape: Shape, walls: Walls, alarm: float) -> tuple[Array, Array]:
     """All contacts of a surface at x (n, 3), to which its tree is fitted, with itself that come
     within `alarm` [m] while its vertices move by u (n, 3) [m]. Rows as in Contacts.of_rows.

@@ -8,13 +8,14 @@ numbered as they appear there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
 
 from limpet.compiled import njit
 from limpet.errors import LimpetError, MeshError
+from limpet.fem.cell_parts import CellPart, divide
 from limpet.fem.elements import mooney_rivlin, neo_hookean
 from limpet.fem.elements.block import cell_block, changed, deformed_volume
 from limpet.fem.elements.choose import choose
@@ -25,6 +26,7 @@ from limpet.fem.material import RUBBER_LAWS, Fem, Material
 from limpet.geometry.cells import CELLS
 from limpet.geometry.shape import Array, SoftShape, check_points
 from limpet.linalg import symbolic
+from limpet.linalg.threads import ALONE, Threads
 
 # Least compliance of a shared pressure in the matrix, of that of shear. At nu = 0.5 there is none,
 # and a pressure might meet a zero pivot; less than this costs digits (1e-8: forces balance to 1e-8
@@ -43,6 +45,8 @@ class Loads:
 
 class Discretisation:
     """Cells, numbering, pattern and masses of a soft body."""
+
+    threads: Threads = ALONE  # that share the work of a step
 
     def __init__(
         self, name: str, shape: SoftShape, material: Material, fem: Fem, mass: float, driven: Array
@@ -110,7 +114,7 @@ class Discretisation:
 
         unknowns = [number[c] for c in joint]
         self.pattern = symbolic.block_pattern(total, *_pairs(unknowns))
-        self.slots = [_cell_slots(self.pattern, c) for c in unknowns]
+        slots = [_cell_slots(self.pattern, c) for c in unknowns]
         place = np.full(total, -1, np.int32)
         place[self.pressure_unknown] = np.arange(len(corners))
         self.pressure_cells = [
@@ -121,7 +125,9 @@ class Discretisation:
         self._compliance = [
             pressure_compliance(b, self.mu, self.bulk, fem.stabilisation) for b in self.blocks
         ]
-        self._pivot = [c + least * b.pressure_mass for c, b in zip(self._compliance, self.blocks)]
+        pivot = [c + least * b.pressure_mass for c, b in zip(self._compliance, self.blocks)]
+        kinds = map(CellPart, self.blocks, slots, self.pressure_cells, self._compliance, pivot)
+        self._cells = divide(list(kinds), len(self.pattern.rows))
         is_pressure = np.zeros(total, bool)
         is_pressure[self.pressure_unknown] = True
         free = is_pressure[: self.free_unknowns]
@@ -137,7 +143,7 @@ class Discretisation:
         held = np.flatnonzero(self.pattern.rows >= self.free_unknowns)
         self.driven_blocks = (held, self.pattern.rows[held], column[held])
         self.all_blocks = (np.arange(len(column)), self.pattern.rows, column)
-        self._values = np.empty((len(self.pattern.rows), 3, 3))
+        self._values = np.empty((len(self.pattern.rows) + self._cells.extra, 3, 3))
         self.volume = sum(b.volume for b in self.blocks)
         self._set_mass(mass / self.volume)
 
@@ -184,13 +190,11 @@ class Discretisation:
         """
         values = self._values  # a fresh array of that size costs more than to clear this one
         values[:] = 0.0
-        loads = self._add_cells(x, p, h, values, theta)
-        if exact:
-            for b, slots in zip(self.blocks, self.slots):
-                subtract_compression(b, x, slots, self.mu, self.lam, values, theta * h * h)
+        loads = self._add_cells(x, p, h, values, theta, exact)
+        self._cells.add_shared(values)
         inertia = 1.0 / theta + h * self.material.mass_damping
         _add_mass(values, self._mass_slots, self._mass_values, inertia)
-        return values, loads
+        return values[: len(self.pattern.rows)], loads
 
     @cached_property
     def can_be_exact(self) -> bool:
@@ -207,32 +211,49 @@ class Discretisation:
         """Whether moving the nodes by u (n, 3) turns or stretches a cell by more than `limit`."""
         return any(changed(b, u, limit) for b in self.blocks)
 
-    def _add_cells(self, x: Array, p: Array, h: float, values: Array, theta: float = 1.0) -> Loads:
-        m, fem = self.material, self.fem
-        force, excess = np.zeros_like(x), np.zeros(len(p))
-        factor, implicit = h * m.stiffness_damping + theta * h * h, fem.deviatoric == "implicit"
+    def _add_cells(
+        self, x: Array, p: Array, h: float, values: Array, theta: float = 1.0, exact: bool = False
+    ) -> Loads:
+        parts = self._cells.parts
+        force, excess = np.zeros((len(parts), *x.shape)), np.zeros((len(parts), len(p)))
+        tasks = [
+            partial(self._add_part, part, x, p, h, theta, exact, f, e, values)
+            for part, f, e in zip(parts, force, excess)
+        ]
+        self.threads.run(tasks)
         # Damping works on the pressure too: C p = phi + (h + b) B v. Scaled by h/(h + b) the matrix
         # is symmetric again.
-        scale = h / (h + m.stiffness_damping)
-        for k, (b, slots) in enumerate(zip(self.blocks, self.slots)):
-            if b.element.shared_pressure:
-                assemble_mixed(
-                    b, x, p, self.pressure_cells[k], slots, self.mu, self._compliance[k],
-                    self._pivot[k], force, excess, values, factor=factor, coupling=h,
-                    pivot_factor=scale, rotation=self.rotation, implicit=implicit,
-                )  # fmt: skip
-            elif m.law == "neo-hookean":
-                neo_hookean.assemble(b, x, slots, self.mu, self.lam, force, values, factor=factor)
-            elif m.constants is not None:
-                mooney_rivlin.assemble(
-                    b, x, slots, m.constants, self.bulk, force, values, factor=factor
-                )  # fmt: skip
-            else:
-                assemble(
-                    b, x, slots, self.mu, self.lam, force, values,
-                    factor=factor, rotation=self.rotation, implicit=implicit,
-                )  # fmt: skip
-        return Loads(force, scale * excess)
+        scale = h / (h + self.material.stiffness_damping)
+        return Loads(force.sum(axis=0), scale * excess.sum(axis=0))
+
+    def _add_part(
+        self, part: CellPart, x: Array, p: Array, h: float, theta: float, exact: bool,
+        force: Array, excess: Array, values: Array,
+    ) -> None:  # fmt: skip
+        """Add what some cells do; no two parts write to the same block."""
+        b, slots, m, mu, lam = part.block, part.slots, self.material, self.mu, self.lam
+        implicit = self.fem.deviatoric == "implicit"
+        factor = h * m.stiffness_damping + theta * h * h
+        if b.element.shared_pressure:
+            assemble_mixed(
+                b, x, p, part.pressure_cells, slots, mu, part.compliance, part.pivot, force,
+                excess, values, factor=factor, coupling=h,
+                pivot_factor=h / (h + m.stiffness_damping), rotation=self.rotation,
+                implicit=implicit,
+            )  # fmt: skip
+        elif m.law == "neo-hookean":
+            neo_hookean.assemble(b, x, slots, mu, lam, force, values, factor=factor)
+        elif m.constants is not None:
+            mooney_rivlin.assemble(
+                b, x, slots, m.constants, self.bulk, force, values, factor=factor
+            )  # fmt: skip
+        else:
+            assemble(
+                b, x, slots, mu, lam, force, values,
+                factor=factor, rotation=self.rotation, implicit=implicit,
+            )  # fmt: skip
+        if exact:
+            subtract_compression(b, x, slots, mu, lam, values, theta * h * h)
 
     def energy(self, x: Array, p: Array) -> float:
         """Elastic energy [J]. Shared pressures store p C p / 2, and the cells what shear does."""

@@ -32,6 +32,7 @@ from limpet.geometry.shape import Array, SoftShape
 from limpet.geometry.surface import Surface
 from limpet.linalg.reduced_compliance import ReducedCompliance
 from limpet.linalg.rows import Rows
+from limpet.linalg.threads import ALONE, Threads
 
 
 class SoftBody(LinearisedBody):
@@ -42,7 +43,7 @@ class SoftBody(LinearisedBody):
         driven: Array | None = None, motion: Motion | None = None, fem: Fem | None = None,
         anchors: Array | None = None, surface: Surface | None = None,
         field_nodes: Array | None = None, faces: FacePatches | None = None,
-        relinearisation: Relinearisation = ONCE, theta: float = 1.0,
+        relinearisation: Relinearisation = ONCE, theta: float = 1.0, threads: Threads = ALONE,
     ) -> None:  # fmt: skip
         """`anchors` (k,): nodes attached to other bodies (see `attach`); each has a marker point
         behind the surface's, as has each of the `field_nodes` (m,), which carry a pressure field:
@@ -53,6 +54,7 @@ class SoftBody(LinearisedBody):
             name, shape, material, mass, driven, motion, fem, anchors, surface, field_nodes, faces,
             relinearisation, theta,
         )  # fmt: skip
+        self.fem.threads = threads
         self._compliance = PointCompliance(self.fem, self.collision)
         self._kick: Array | None = None  # (n, 3) what impacts add to v+
         self._held_impact = np.zeros((self.n_held, 3))  # [N s] of them on held nodes

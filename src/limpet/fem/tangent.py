@@ -91,7 +91,9 @@ class Tangent:
     def _factorise(self, theta: float, memory: chol.Factor | None, exact: bool) -> None:
         at = self.at
         self.values, self.loads = self._fem.assemble(at.x, at.p, at.h, theta, exact)
-        self.factor: chol.Factor = chol.factorise(self._fem.symbolic, self.values, memory)
+        self.factor: chol.Factor = chol.factorise(
+            self._fem.symbolic, self.values, memory, self._fem.threads
+        )
 
     def solve(self, right: Array) -> Array:
         """A^-1 of the free part, zero at the driven nodes; both by unknown (u, 3)."""
@@ -142,4 +144,5 @@ class Tangent:
             points.order[index], points.start, points.nodes, points.weights, self._fem.n_free
         )
         unknowns = self._fem.node_unknown[nodes]
-        return Known(points, index, half_solve.half_solve(self.factor, start, unknowns, weights))
+        half = half_solve.half_solve(self.factor, start, unknowns, weights, self._fem.threads)
+        return Known(points, index, half)

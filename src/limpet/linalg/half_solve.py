@@ -6,50 +6,71 @@ Half-solves, Y = L^-1 C^T, are all that it takes, and they are kept as long as t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from scipy.linalg import blas
 
 from limpet.compiled import njit
 from limpet.linalg.block_cholesky import Factor, forward, longest
 from limpet.linalg.panel_kernels import LANES, send_rows, solve_rows, subtract_square
+from limpet.linalg.threads import ALONE, Threads
 
 Array = np.ndarray
 
+COLUMNS = 96  # of Y that are solved at a time, about: fewer make rows too short
+BLOCK = 256  # of Y^T Y, about: smaller ones cost more than they save
+
 
 @njit(cache=True)
-def _half_solve(
-    first, row_start, rows, panel_start, panels, sign, begin, y, lo, hi, gram, dense
-) -> int:
-    """Y <- L^-1 Y from panel `begin` on, and gram += Y^T S Y; returns the first row left out of it.
+def _columns_seen(first, row_start, rows, begin, lo, hi) -> None:
+    """Which columns of Y each panel sees: lo[first[s]] to hi[first[s]], whole vectors.
 
-    Y has the rows of the panels from `begin` on. With its columns sorted by the node they start
-    from, a panel of the post-ordered elimination tree sees only its own subtree's columns, and
-    those are contiguous: [lo, hi) of each unknown. The last panels see nearly all columns;
-    their part of Y^T S Y is one dense product, which the caller computes.
+    With its columns sorted by the node they start from, a panel of the post-ordered elimination
+    tree sees only its own subtree's columns, and those are contiguous.
     """
-    shift, last, ones = first[begin], begin, np.ones(longest(first))
     for s in range(begin, len(first) - 1):
-        w, h = first[s + 1] - first[s], row_start[s + 1] - row_start[s]
-        c0, c1 = lo[first[s]], hi[first[s]]
-        for k in range(first[s], first[s + 1]):
+        a, w = first[s], first[s + 1] - first[s]
+        c0, c1 = lo[a], hi[a]
+        for k in range(a, a + w):
             c0, c1 = min(c0, lo[k]), max(c1, hi[k])
+        if c0 < c1:
+            c0, c1 = c0 - c0 % LANES, c1 + (-c1) % LANES  # zeros, but whole vectors
+            for r in range(row_start[s] + w, row_start[s + 1]):
+                lo[rows[r]] = min(lo[rows[r]], c0)
+                hi[rows[r]] = max(hi[rows[r]], c1)
+        lo[a], hi[a] = c0, c1
+
+
+@njit(cache=True, nogil=True)
+def _solve_columns(
+    first, row_start, rows, panel_start, panels, begin, lo, hi, left, right, y
+) -> None:
+    """Columns left:right of Y <- L^-1 Y from panel `begin` on, whose rows are the first of Y."""
+    shift, ones = first[begin], np.ones(longest(first))
+    for s in range(begin, len(first) - 1):
+        c0, c1 = max(lo[first[s]], left), min(hi[first[s]], right)
         if c0 >= c1:
-            last = s + 1 if last == s else last
             continue
-        c0, c1 = c0 - c0 % LANES, c1 + (-c1) % LANES  # zeros, but whole vectors
-        a = first[s] - shift
+        w, h, a = first[s + 1] - first[s], row_start[s + 1] - row_start[s], first[s] - shift
         panel = panels[panel_start[s] : panel_start[s + 1]].reshape(w, h)
         solve_rows(panel, y, a, c0, c1, ones)
-        if c1 - c0 < dense and last == s:
-            last = s + 1
-            subtract_square(y, a, w, -sign[first[s] : first[s + 1]], c0, c1, gram)
-        below = rows[row_start[s] : row_start[s + 1]]
-        for r in range(w, h):
-            lo[below[r]] = min(lo[below[r]], c0)
-            hi[below[r]] = max(hi[below[r]], c1)
-        send_rows(panel, y, a, c0, c1, below, shift, ones)
-    return first[last] - shift
+        send_rows(panel, y, a, c0, c1, rows[row_start[s] : row_start[s + 1]], shift, ones)
+
+
+@njit(cache=True)
+def _add_narrow(first, minus, begin, lo, hi, y, gram) -> int:
+    """gram += Y^T S Y, S = -minus, of the first panels; returns the first row of Y left out.
+
+    The last panels see nearly all columns: their part is one dense product.
+    """
+    shift, dense = first[begin], gram.shape[0] // 2
+    for s in range(begin, len(first) - 1):
+        a, w, c0, c1 = first[s], first[s + 1] - first[s], lo[first[s]], hi[first[s]]
+        if c1 - c0 >= dense:
+            return a - shift
+        if c0 < c1:
+            subtract_square(y, a - shift, w, minus[a : a + w], c0, c1, gram)
+    return y.shape[0]
 
 
 @njit(cache=True)
@@ -73,7 +94,9 @@ class HalfSolved:
     gram: Array  # (3 t, 3 t) Y^T S Y = B A^-1 B^T
 
 
-def half_solve(factor: Factor, start: Array, nodes: Array, weights: Array) -> HalfSolved:
+def half_solve(
+    factor: Factor, start: Array, nodes: Array, weights: Array, threads: Threads = ALONE
+) -> HalfSolved:
     """Point i = sum of weights * nodes over start[i]:start[i+1], nodes of three unknowns.
 
     The points are best sorted by their first node.
@@ -88,10 +111,25 @@ def half_solve(factor: Factor, start: Array, nodes: Array, weights: Array) -> Ha
     y = np.zeros((s.size - tail, columns))
     lo, hi = np.full(s.size, columns, np.int32), np.zeros(s.size, np.int32)
     _place_points(start, nodes, weights, s.offset, tail, y, lo, hi)
-    full = _half_solve(*factor.arrays, s.sign, begin, y, lo, hi, gram, (3 * t) // 2)
-    gram += _signed_gram(y[full:], s.sign[tail + full :])
+    _columns_seen(s.first, s.row_start, s.rows, begin, lo, hi)
+    threads.run(
+        [
+            partial(_solve_columns, *factor.arrays, begin, lo, hi, left, right, y)
+            for left, right in _pieces(columns, COLUMNS)
+        ]
+    )
+    full = _add_narrow(s.first, -s.sign, begin, lo, hi, y, gram)
+    _add_dense(y[full:], s.sign[tail + full :], gram, threads)
     _mirror(gram)
     return HalfSolved(tail, y[:, : 3 * t], gram[: 3 * t, : 3 * t])
+
+
+def _pieces(count: int, size: int) -> list[tuple[int, int]]:
+    """0 to `count` in pieces of about `size`, whole vectors; of one length but for the last."""
+    number = max(1, round(count / size))
+    step = -(-count // number)
+    step += -step % LANES
+    return [(left, min(left + step, count)) for left in range(0, count, step)]
 
 
 def compliance(factor: Factor, half: HalfSolved, points: Array, extra: Array) -> Array:
@@ -115,13 +153,16 @@ def compliance(factor: Factor, half: HalfSolved, points: Array, extra: Array) ->
     return out
 
 
-def _signed_gram(y: Array, sign: Array) -> Array:
-    """Upper triangle of Y^T S Y."""
-    minus = sign < 0.0
-    if not minus.any():
-        return blas.dsyrk(1.0, y.T, lower=0) if len(y) else np.zeros((y.shape[1], y.shape[1]))
-    plus = blas.dsyrk(1.0, y[~minus].T, lower=0)
-    return blas.dsyrk(-1.0, y[minus].T, lower=0, beta=1.0, c=plus, overwrite_c=1)
+def _add_dense(y: Array, sign: Array, gram: Array, threads: Threads) -> None:
+    """gram += Y^T S Y, in its upper triangle at least."""
+    signed = y if (sign > 0.0).all() else sign[:, None] * y
+    pieces = _pieces(len(gram), BLOCK)
+
+    def add(i: int, j: int) -> None:
+        (a, b), (c, d) = pieces[i], pieces[j]
+        gram[a:b, c:d] += y[:, a:b].T @ signed[:, c:d]
+
+    threads.run([partial(add, i, j) for j in range(len(pieces)) for i in range(j + 1)])
 
 
 @njit(cache=True)

@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from limpet.compiled import njit
+from limpet.linalg.subtrees import independent_subtrees
 
 Array = np.ndarray
 
@@ -37,7 +38,8 @@ class SymbolicFactor:
     """Panels of the factor L of the leading `n` nodes of a BlockPattern, counted in unknowns.
 
     Panel s has the columns first[s]:first[s+1] and the rows rows[row_start[s]:row_start[s+1]], its
-    own columns first; it is stored by columns from panel_start[s] on.
+    own columns first; it is stored by columns from panel_start[s] on. Behind the panels stand the
+    fronts: what the panels of one subtree send to those outside of it.
     """
 
     n: int  # nodes
@@ -46,14 +48,21 @@ class SymbolicFactor:
     first: Array  # (s + 1,) int32
     row_start: Array  # (s + 1,) int32
     rows: Array  # int32
-    panel_start: Array  # (s + 1,) int64
-    # An update sends the product of a panel's lower part to a later panel.
-    update_start: Array  # (s + 1,) int32
+    panel_start: Array  # (s + f + 1,) int64
+    tall: Array  # (s + f,) int32, how many rows a panel, or front, has
+    # An update sends the product of a panel's lower part, or a front, to a later panel or a front.
+    update_start: Array  # (s + f + 1,) int32
     update_from: Array  # (u,) int32, the panel's first row that belongs to the target's columns
     update_to: Array  # (u,) int32, one past the last such row
     update_panel: Array  # (u,) int32, the target
     place_start: Array  # (u + 1,) int32
     place: Array  # int32, row of the target panel for each of the panel's rows from update_from on
+    run: Array  # int32, how many of them from each on stand next to each other in the target, too
+    # f + 1 of int32, the panels of each, ascending; the first has no front, but sends to the panels
+    # above themselves
+    subtrees: tuple[Array, ...]
+    top: Array  # int32, the panels that are in none of them
+    block_start: Array  # (s + 1,) int32, where the blocks of each panel's columns begin
     scatter: Array  # (len(pattern.rows),) int64, where each block's corner goes, -1 outside
     stride: Array  # (len(pattern.rows),) int32, column length of the panel there
     height: Array  # (len(pattern.rows),) int32, rows and
@@ -237,20 +246,38 @@ def analyse(
     begins = [np.concatenate([[0], np.cumsum(sizes[own])]).astype(np.int32) for own in nodes]
     width = np.diff(offset[first])
     height = np.array([b[-1] for b in begins])
+    above = [home[own[k]] if k < len(own) else -1 for own, k in zip(nodes, np.diff(first))]
+    subtrees = independent_subtrees(np.array(above), width, height)
+    subtrees.sort(key=lambda within: (width - height)[within[-1]])  # the largest front is saved
+    front, top = np.full(panels, -1), np.ones(panels, bool)
+    for f, within in enumerate(subtrees):
+        top[within] = False
+        if f == 0:
+            continue  # no other one writes to the panels above before it has ended
+        front[within] = panels + f - 1
+        root = within[-1]  # a front has its rows below the diagonal block
+        below = nodes[root][first[root + 1] - first[root] :]
+        nodes.append(below)
+        begins.append(np.concatenate([[0], np.cumsum(sizes[below])]).astype(np.int32))
     updates: list[tuple[int, int, int]] = []
-    update_start = np.zeros(panels + 1, np.int32)
+    update_start = np.zeros(len(nodes) + 1, np.int32)
     places: list[Array] = []
     for s, own in enumerate(nodes):
-        p = int(first[s + 1] - first[s])
+        p = int(first[s + 1] - first[s]) if s < panels else 0
         while p < len(own):
             target = int(home[own[p]])
-            end = int(np.searchsorted(own, first[target + 1]))
+            if s < panels and front[s] >= 0 and front[target] != front[s]:
+                target, end = int(front[s]), len(own)
+            else:
+                end = int(np.searchsorted(own, first[target + 1]))
             updates.append((begins[s][p], begins[s][end], target))
             at = begins[target][np.searchsorted(nodes[target], own[p:])]
             places.append(_unknowns(at, sizes[own[p:]]))
             p = end
         update_start[s + 1] = len(updates)
-    panel_start = np.concatenate([[0], np.cumsum(width * height)]).astype(np.int64)
+    heights = np.array([b[-1] for b in begins], np.int32)
+    room = np.concatenate([width * height, heights[panels:].astype(np.int64) ** 2])
+    panel_start = np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
     column = np.repeat(np.arange(pattern.n), np.diff(pattern.start))
     inside = np.flatnonzero((pattern.rows < n) & (column < n))
     panel = home[column[inside]]
@@ -269,14 +296,25 @@ def analyse(
     return SymbolicFactor(
         n=n, offset=offset, sign=np.where(np.repeat(minus, sizes), -1.0, 1.0), first=offset[first],
         row_start=np.concatenate([[0], np.cumsum(height)]).astype(np.int32),
-        rows=np.concatenate([_unknowns(offset[own], sizes[own]) for own in nodes]),
-        panel_start=panel_start,
+        rows=np.concatenate([_unknowns(offset[own], sizes[own]) for own in nodes[:panels]]),
+        panel_start=panel_start, tall=heights,
         update_start=update_start, update_from=np.ascontiguousarray(table[:, 0]),
         update_to=np.ascontiguousarray(table[:, 1]), update_panel=np.ascontiguousarray(table[:, 2]),
         place_start=np.concatenate([[0], np.cumsum([len(p) for p in places])]).astype(np.int32),
-        place=np.concatenate([*places, np.zeros(0, np.int32)]), scatter=scatter, stride=stride,
+        place=np.concatenate([*places, np.zeros(0, np.int32)]),
+        run=np.concatenate([*map(_runs, places), np.zeros(0, np.int32)]),
+        subtrees=tuple(subtrees), top=np.flatnonzero(top).astype(np.int32),
+        block_start=pattern.start[first].astype(np.int32), scatter=scatter, stride=stride,
         height=tall, width=wide,
     )  # fmt: skip
+
+
+def _runs(place: Array) -> Array:
+    """(n,) int32: how many consecutive numbers begin at each of `place`."""
+    last = np.append(np.diff(place) != 1, True)
+    ends = np.flatnonzero(last)
+    each = np.arange(len(place))
+    return (ends[np.searchsorted(ends, each)] - each + 1).astype(np.int32)
 
 
 def _unknowns(begin: Array, size: Array) -> Array:

@@ -20,6 +20,7 @@ from limpet.geometry.facet_normals import FacetNormals
 from limpet.geometry.shape import face_patches
 from limpet.geometry.surface import Surface, surface_topology, with_points
 from limpet.geometry.tessellate import Tessellation, tessellated
+from limpet.linalg.threads import Threads
 from limpet.meshing.check import check_apart, check_surface
 from limpet.model.air import check_lines
 from limpet.model.settings import Settings
@@ -45,7 +46,7 @@ class ImplicitBodies(NamedTuple):
 
 
 def implicit_bodies(
-    world: World, settings: Settings, once: Set[str], theta: Mapping[str, float]
+    world: World, settings: Settings, once: Set[str], theta: Mapping[str, float], threads: Threads
 ) -> ImplicitBodies:
     """Markers stand behind the vertices of each body's surface."""
     bodies: list[SoftBody | RigidBody] = []
@@ -76,6 +77,7 @@ def implicit_bodies(
                     spec.name, spec.shape, spec.material, spec.mass, nodes, motion, spec.fem,
                     anchors.nodes(spec.name), surface, carrying, faces,
                     ONCE if spec.name in once else settings.relinearisation, theta[spec.name],
+                    threads,
                 )
             )  # fmt: skip
         else:

@@ -20,6 +20,7 @@ from limpet.dynamics.constraint_set import ConstraintSet, PointMap
 from limpet.errors import LimpetError
 from limpet.fem.attachments import AttachedBodies
 from limpet.fem.soft_body import SoftBody
+from limpet.linalg.threads import Threads
 from limpet.model.air import cavity_set
 from limpet.model.bodies import attached_bodies, given_corners, implicit_bodies, thetas
 from limpet.model.draping import draped_hosts, proxy_of, with_sheets
@@ -70,7 +71,10 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
     staggered = bool(field_pairs or world.particles.bodies)
     theta = thetas(world, staggered)
     once = set(world.specs) if staggered else set()  # linearised: other solvers iterate on them
-    own, surfaces, facets, joints, attachments = implicit_bodies(world, settings, once, theta)
+    threads = Threads(settings.threads)
+    own, surfaces, facets, joints, attachments = implicit_bodies(
+        world, settings, once, theta, threads
+    )
     particles = _particles(world, h, clock, own, draped)
     members: list[Body] = [*own, *(particles.members if particles else ())]
     if not members:
@@ -127,7 +131,7 @@ def build(world: World, h: float, settings: Settings, clock: Clock) -> Simulatio
             friction, settings.use_all_contacts,
             restitution if restitution.any() else None,
             np.concatenate([m.held_points() for m in members]),
-            in_turns, ContactLimits.of(settings.sealing_distance),
+            in_turns, ContactLimits.of(settings.sealing_distance), threads,
         )  # fmt: skip
         sets.append(contacts)
     if contacts is not None and (pairs or world.connections):

@@ -14,6 +14,7 @@ from limpet.solver.gauss_seidel import GaussSeidelSettings
 from limpet.solver.newton import NewtonSettings
 
 MOST_STRIDE = 1000
+MOST_THREADS = 256
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Settings:
     # Up to how many h a step may be long where nothing happens: slower motion than a fifth of the
     # sealing distance tells, no cavity that appears or ends. 10 makes a slow pull 5 times shorter.
     stride: int = 1
+    # That share the work of a step on soft bodies. Results are the same to the bit with any number.
+    threads: int = 1
     # how often a step is linearised
     relinearisation: Relinearisation = field(default_factory=Relinearisation)
     # how the laws are solved together
@@ -93,6 +96,12 @@ class Settings:
             )
         if not 1 <= self.stride <= MOST_STRIDE:
             raise LimpetError(f"stride = {self.stride}: expected 1 to {MOST_STRIDE}")
+        whole = isinstance(self.threads, int) and not isinstance(self.threads, bool)
+        if not (whole and 1 <= self.threads <= MOST_THREADS):
+            raise LimpetError(
+                f"threads = {self.threads}: expected a whole number from 1 to {MOST_THREADS}, at "
+                "best that of the cores"
+            )
         require_positive("remesh_threshold", self.remesh_threshold)
         require_positive("sealing_distance", self.sealing_distance, " m")
         require_positive("alarm", self.alarm, " m")

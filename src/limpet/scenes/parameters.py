@@ -48,6 +48,7 @@ class SceneParameters(RunParameters):
     stride: int = Field(
         1, ge=1, le=1000, description="steps may be up to so many h long if little happens"
     )
+    threads: int = Field(1, ge=1, le=256, description="threads that share the work of a step")
     sealing_distance: Length = Field(5e-5, gt=0.0, description="gaps below this are airtight")
     seal: str = Field("binary", description="binary, or leaky: air flows through the gap")
     reach: Length = Field(3e-4, gt=0.0, description="leaky: a ring within this has a cavity")

@@ -61,7 +61,7 @@ class Scene:
         from limpet.cavity.seal.leaky import LeakySeal, SealModel
 
         names = (
-            "stride", "sealing_distance", "seal_boundary", "cavities", "cavity_faces",
+            "stride", "threads", "sealing_distance", "seal_boundary", "cavities", "cavity_faces",
             "pressure_increments",
         )  # fmt: skip
         p = self.parameters

@@ -9,6 +9,8 @@ block_mass = "250 g"
 [cup]
 mesh = "mycup.stl"         # relative to this file
 unit = "mm"
+
+[part], [vacuum] and [[motion]] belong to the scene "gripper", whose cups are [[cup]].
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from limpet.errors import LimpetError, suggest
 from limpet.scenes.registry import list_model, model_of, nested_model, unit_of
 from limpet.units import DIMENSIONS, LARGEST, bounded
 
-KEYS = ("include", "scene", "parameters", "cup")
+TABLES = ("cup", "part", "vacuum", "motion")  # parameters that stand at the top
+KEYS = ("include", "scene", "parameters", *TABLES)
 MAX_BYTES = 1_000_000
 MAX_INCLUDES = 20  # of one file by the next
 Table = dict[str, Any]
@@ -40,10 +43,12 @@ def read(path: Path) -> tuple[str, Table]:
             "has none: run its script"
         )
     parameters = content.get("parameters", {})
-    if "cup" in content:
-        if "cup" in parameters:
-            raise LimpetError(f"scene file '{path}': has both [cup] and parameters.cup; remove one")
-        parameters = {**parameters, "cup": content["cup"]}
+    for key in (k for k in TABLES if k in content):
+        if key in parameters:
+            raise LimpetError(
+                f"scene file '{path}': has both [{key}] and parameters.{key}; remove one"
+            )
+        parameters = {**parameters, key: content[key]}
     _check_units(path, model_of(name), parameters, "")
     return name, parameters
 
@@ -95,15 +100,23 @@ def _parsed(path: Path) -> Table:
             raise LimpetError(f"scene file '{path}': unknown key '{key}'{suggest(key, KEYS)}")
     if isinstance(scene := content.get("scene"), str) and scene.endswith(".py"):
         _resolve(content, path.parent, ("scene",))
-    for key in ("parameters", "cup"):
-        if not isinstance(content.get(key, {}), dict):
-            raise LimpetError(f"scene file '{path}': {key} = {content[key]!r}: expected a table")
-    _resolve(content.get("cup", {}), path.parent, ("mesh", "dxf"))
+    for key in ("parameters", *TABLES):
+        for table in _tables(content.get(key, {})):
+            if not isinstance(table, dict):
+                raise LimpetError(f"scene file '{path}': {key} = {table!r}: expected a table")
+            _resolve(table, path.parent, ("mesh", "dxf") if key != "parameters" else ())
+    if not isinstance(content.get("parameters", {}), dict):
+        raise LimpetError(f"scene file '{path}': [[parameters]]: expected one table, [parameters]")
     parameters = content.get("parameters", {})
     _resolve(parameters, path.parent, (key for key in parameters if key.endswith("_mesh")))
     if isinstance(cup := parameters.get("cup"), dict):
         _resolve(cup, path.parent, ("mesh", "dxf"))
     return content
+
+
+def _tables(value: object) -> list[object]:
+    """A table, or the tables of [[...]]."""
+    return value if isinstance(value, list) and value else [value]
 
 
 def _resolve(table: Table, folder: Path, keys: Iterable[str]) -> None:

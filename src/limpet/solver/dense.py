@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from scipy.linalg import lapack
 
-from limpet.compiled import njit
+from limpet.compiled import inner, njit
 from limpet.solver.gauss_seidel import add_columns, sweep
 from limpet.solver.linearised import Linearised, linearise_laws
 from limpet.solver.problem import Problem
@@ -84,8 +85,17 @@ def _closed_right(w, start, d_u, active, phi, step):
 
 
 @njit(cache=True, error_model="numpy")
+def _linearised_alike(active, d_lam, d_u, other_active, other_lam, other_u):
+    """Whether the same laws look at u, and none is on another branch."""
+    for r in range(len(active)):
+        if active[r] != other_active[r]:
+            return False
+    return _alike(d_lam, other_lam) and _alike(d_u, other_u)
+
+
+@inner()
 def _alike(one, other):
-    """Whether each row of (r, 3) differs by little: no law is on another branch."""
+    """Whether each row of (r, 3) differs by little."""
     for r in range(len(one)):
         change, size = 0.0, 0.0
         for i in range(3):
@@ -108,15 +118,16 @@ class _Factored:
     pivots: Array
 
     def serves(self, at: Linearised) -> bool:
-        same = len(self.closed) >= LARGE and np.array_equal(self.active, at.active)
-        return same and _alike(self.d_lam, at.d_lam) and _alike(self.d_u, at.d_u)
+        return len(self.closed) >= LARGE and bool(
+            _linearised_alike(self.active, self.d_lam, self.d_u, at.active, at.d_lam, at.d_u)
+        )
 
     def step(self, w: Array, start: Array, phi: Array) -> Array:
         step = np.empty(len(phi))
         right = _closed_right(w, start, self.d_u, self.active, phi, step)
         if len(right):
             step[self.closed] = lapack.dgetrs(self.lu, self.pivots, right, trans=1)[0]
-        if not np.isfinite(step).all():
+        if not isfinite(float(step.sum())):
             raise np.linalg.LinAlgError("the matrix is singular, or not finite")
         return step
 
@@ -158,7 +169,7 @@ class NewtonSystem(ABC):
     def iterate(self, lam: Array, enough: float) -> tuple[float, Array]:
         """The residual at lambda, and lambda after a full step if the residual is not `enough`."""
         at = self.linearise(lam)
-        if at.residual <= enough or not np.isfinite(at.residual):
+        if at.residual <= enough or not isfinite(at.residual):
             return at.residual, lam
         return at.residual, lam + self.step(at)
 
@@ -196,7 +207,7 @@ class DenseSystem(NewtonSystem):
         self._residual, falls = at.residual, at.residual <= FALLS * last
         if self._kept and falls:
             enough *= EXACT
-        if at.residual <= enough or not np.isfinite(at.residual):
+        if at.residual <= enough or not isfinite(at.residual):
             return at.residual, lam
         known = self._factored
         self._kept = falls and known is not None and known.serves(at)

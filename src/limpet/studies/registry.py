@@ -104,8 +104,14 @@ STUDIES: dict[str, Study] = {
 }
 
 BENCHMARKS: dict[str, Study] = {
-    "ground": Study("bench.ground", "time by phase of the ground scene, compared with P table 1"),
-    "table1": Study("bench.table1", "time by phase of P's scenes, compared with P table 1"),
+    "ground": Study(
+        "bench.ground",
+        "time by phase of the ground scene, compared with P table 1",
+        can_be_set=True,
+    ),
+    "table1": Study(
+        "bench.table1", "time by phase of P's scenes, compared with P table 1", can_be_set=True
+    ),
     "table2": Study("bench.table2", "time as the collision mesh grows, compared with P table 2"),
     "active": Study("bench.active", "time by phase in active suction, compared with A III-D"),
     "view": Study("bench.view", "time of a frame of the live page, by colour"),

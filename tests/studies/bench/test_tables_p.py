@@ -27,9 +27,9 @@ def short(monkeypatch):
     monkeypatch.setattr(table1, "ROWS", (small, *table1.ROWS[1:]))
 
 
-def seen_by(run):
+def seen_by(run, *settings):
     seen = []
-    result = run(lambda done, total, text: seen.append((done, total)))
+    result = run(lambda done, total, text: seen.append((done, total)), *settings)
     assert seen[-1][0] == seen[-1][1]
     return result
 
@@ -37,7 +37,7 @@ def seen_by(run):
 def test_table1_times_what_is_there_and_names_what_is_not(short, monkeypatch):
     absent = replace(table1.ROWS[1], name="absent", scene="no-such-scene")
     monkeypatch.setattr(table1, "ROWS", (table1.GROUND, absent))
-    totals, phases = seen_by(table1.run).tables
+    totals, phases = seen_by(table1.run, {}, None).tables
     assert [row[:2] for row in totals.rows] == [("ground", "tet4"), ("ground", "default")]
     assert any("no scene 'no-such-scene'" in note for note in totals.notes)
     for row in totals.as_dict()["rows"]:
@@ -68,7 +68,7 @@ def test_the_ground_row_has_the_papers_sizes():
     assert not table1.GROUND.near(replace(sizes, collision_nodes=150))
 
 
-def solved(build, start, repeats, tick):
+def solved(build, start, repeats, tick, clock):
     """In the place of time_steps."""
     for _ in range(repeats + 1):
         tick()
@@ -77,9 +77,11 @@ def solved(build, start, repeats, tick):
 
 def test_bench_ground_is_the_first_row_alone(monkeypatch):
     monkeypatch.setattr(table1, "time_steps", solved)
-    totals, _ = seen_by(ground.run).tables
+    totals, _ = seen_by(ground.run, {}, None).tables
     assert [row[0] for row in totals.rows] == ["ground", "ground"]
     assert not any("left out" in note for note in totals.notes)
+    shared, _ = seen_by(ground.run, {"threads": 2}, None).tables
+    assert "2 threads, time of the clock" in shared.notes[0]
 
 
 def test_a_row_without_its_package_is_left_out(monkeypatch):
@@ -108,7 +110,7 @@ def test_the_plain_mean_is_that_of_all_repeats(short):
 
 def test_a_failed_step_fails_the_bench(monkeypatch):
     monkeypatch.setattr(table1, "time_steps", lambda *a: replace(solved(*a), converged=False))
-    assert not ground.run(lambda *_: None).ok
+    assert not ground.run(lambda *_: None, {}, None).ok
 
 
 def test_suction_is_found_by_running():

@@ -39,7 +39,7 @@ def _compressed_rows(
     return used
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _subtract(
     x: Array, cells: Array, gradients: Array, weights: Array, shape: Array, roots: Array,
     slots: Array, mu: float, lam: float, factor: float, values: Array,

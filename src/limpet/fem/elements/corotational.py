@@ -267,16 +267,20 @@ def mean_rows(
 ) -> None:
     """Rows (c, 3 k) whose outer products sum to the volumetric stiffness K B^T C^-1 B."""
     q, c = shape.shape
-    rows[:] = 0.0
     for i in range(c):
-        for j in range(i + 1):
-            for g in range(q):
-                f = np.sqrt(bulk * weights[g]) * root[i, j] * shape[g, j]
-                for n in range(rows.shape[1]):
-                    rows[i, n] += f * turned[g, n]
+        row = rows[i]
+        for n in range(len(row)):
+            row[n] = 0.0
+        for g in range(q):
+            f, source = 0.0, turned[g]
+            for j in range(i + 1):
+                f += root[i, j] * shape[g, j]
+            f *= np.sqrt(bulk * weights[g])
+            for n in range(len(row)):
+                row[n] += f * source[n]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _assemble(
     x: Array, cells: Array, gradients: Array, weights: Array, laplace: Array, shape: Array,
     roots: Array, slots: Array, rotation: int, mu: float, lam: float, implicit: bool,

@@ -30,7 +30,7 @@ from limpet.fem.elements.corotational import (
 Array = np.ndarray
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _assemble_mixed(
     x: Array, p: Array, cells: Array, pressure_cells: Array, gradients: Array, weights: Array,
     laplace: Array, shape: Array, compliance: Array, pivot: Array, slots: Array, rotation: int,

@@ -136,7 +136,7 @@ def _point_rows(
     return used
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _assemble(
     x: Array, cells: Array, gradients: Array, weights: Array, shape: Array, roots: Array,
     slots: Array, mu: float, lam: float, alpha: float, factor: float, force: Array, values: Array,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from limpet.record.table import Progress, Result
 from limpet.studies.bench import table1
 
 
-def run(progress: Progress) -> Result:
+def run(progress: Progress, settings: Mapping[str, object], folder: Path | None) -> Result:
     """Time the ground scene with the paper's linear tets and with the default element."""
-    return table1.compare(progress, (table1.GROUND,), "ground")
+    threads = table1.chosen_threads(settings)
+    return table1.compare(progress, (table1.GROUND,), "ground", threads)

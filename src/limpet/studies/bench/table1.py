@@ -10,13 +10,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter, thread_time
+
+from pydantic import Field
 
 from limpet.engine.simulation import Simulation
 from limpet.errors import MissingPackageError
 from limpet.fem.elements.choose import LockingWarning
+from limpet.model.settings import MOST_THREADS
 from limpet.record.table import Cell, Progress, Result, Table, Ticker
 from limpet.scenes.registry import load, parameters_of, scenes
 from limpet.studies.bench.timing import PHASES, STEPS, Timing, suction_begins, time_steps
+from limpet.studies.options import StudyOptions, read_options
 
 REPEATS = 3
 NEAR = 0.1  # sizes within this share of P's count as the same
@@ -113,21 +119,32 @@ ROWS = (
 )
 
 
-def run(progress: Progress) -> Result:
+class BenchOptions(StudyOptions):
+    """What can be chosen."""
+
+    threads: int = Field(1, ge=1, le=MOST_THREADS)
+
+
+def chosen_threads(settings: Mapping[str, object]) -> int:
+    return read_options(BenchOptions, settings).threads
+
+
+def run(progress: Progress, settings: Mapping[str, object], folder: Path | None) -> Result:
     """Time every row whose scene is there."""
-    return compare(progress, ROWS, "table1")
+    return compare(progress, ROWS, "table1", chosen_threads(settings))
 
 
-def compare(progress: Progress, rows: tuple[SceneRow, ...], title: str) -> Result:
+def compare(progress: Progress, rows: tuple[SceneRow, ...], title: str, threads: int = 1) -> Result:
     """Time some rows; `ok` if every timed step was solved: no time is ever judged."""
     left_out = {row.name: why for row in rows if (why := _why_not(row))}
     present = [row for row in rows if row.name not in left_out]
     jobs = [(row, element) for row in present for element in _elements(row)]
     tick = Ticker(progress, len(jobs) * (REPEATS + 1), title)
-    timed = [(row, element, _time(row, element, tick)) for row, element in jobs]
+    timed = [(row, element, _time(row, element, tick, threads)) for row, element in jobs]
+    clock = "time of the one thread" if threads == 1 else f"{threads} threads, time of the clock"
     notes = [
-        f"mean over {STEPS} steps around the suction, minimum per step of {REPEATS} runs, time of "
-        "the one thread; converged to 1e-10, P's to 50 sweeps",
+        f"mean over {STEPS} steps around the suction, minimum per step of {REPEATS} runs, {clock}; "
+        "converged to 1e-10, P's to 50 sweeps",
         f"sizes as in P: FEM and collision nodes within {100 * NEAR:g} %; P's machine: i9-9980HK",
     ]
     notes += [f"{name}: left out, {why}" for name, why in left_out.items()]
@@ -153,17 +170,18 @@ def _elements(row: SceneRow) -> tuple[str | None, ...]:
     return ("tet4", None) if "element" in parameters_of(row.scene) else (None,)
 
 
-def _time(row: SceneRow, element: str | None, tick: Ticker) -> Timing:
+def _time(row: SceneRow, element: str | None, tick: Ticker, threads: int) -> Timing:
     chosen = {} if element is None else {"element": element}
+    clock = thread_time if threads == 1 else perf_counter
 
     def build() -> Simulation:
         scene = load(row.scene, {**row.parameters, **chosen})
-        return scene.simulation()
+        return scene.simulation(threads=threads)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LockingWarning)  # P's tets lock; here they are only timed
         start = suction_begins(build()) if row.start is None else row.start
-        return time_steps(build, start, REPEATS, tick)
+        return time_steps(build, start, REPEATS, tick, clock)
 
 
 def _totals(
