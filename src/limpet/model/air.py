@@ -11,6 +11,7 @@ from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.gas.exchange import AirExchange
 from limpet.cavity.gas.limit import ElasticEnergy
 from limpet.cavity.gas.network import GasNetwork, Port
+from limpet.cavity.gas.piping import Line, Trunk, piping
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.leaky import LeakySeal
 from limpet.cavity.seal.leaky_rings import LeakyRings
@@ -23,7 +24,7 @@ from limpet.errors import LimpetError, suggest
 from limpet.fem.soft_body import SoftBody
 from limpet.meshing.check import has_hollow
 from limpet.model.settings import Settings
-from limpet.model.specs import SoftSpec
+from limpet.model.specs import Connection, ManifoldSpec, SoftSpec
 from limpet.model.world import World
 
 Array = np.ndarray
@@ -40,7 +41,7 @@ def cavity_set(
         world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
         [c.shape for c in colliders], frozenset(np.flatnonzero(staggered).tolist()),
     )  # fmt: skip
-    network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
+    network = _network(world, _ports(world, settings, members, points))
     exchanges = [world.air_exchanges.get(m.name) for m in members]
     leaky = None
     if isinstance(settings.seal, LeakySeal):
@@ -73,6 +74,21 @@ def _elastic(world: World, members: Sequence[Body]) -> Array:
     return out
 
 
+def _network(world: World, ports: Sequence[Port]) -> GasNetwork:
+    """The graph of the vacuum lines and manifolds."""
+    manifolds = list(world.manifolds.values())
+    trunks = [Trunk(m.name, m.line, m.source, m.valve, m.switch) for m in manifolds]
+    lines = [_line(c, manifolds) for c in world.connections.values()]
+    return GasNetwork(ports, piping(lines, trunks), trunks, world.atmosphere)
+
+
+def _line(c: Connection, manifolds: Sequence[ManifoldSpec]) -> Line:
+    if isinstance(c.source, ManifoldSpec):
+        number = next(i for i, m in enumerate(manifolds) if m is c.source)
+        return Line(c.line, manifold=number)
+    return Line(c.line, c.source, c.valve)
+
+
 def _ports(
     world: World, settings: Settings, members: Sequence[Body], points: PointMap
 ) -> list[Port]:
@@ -91,7 +107,7 @@ def _ports(
                 able = faces.used_nodes()
             away = np.linalg.norm(members[i].positions()[able] - c.port, axis=1)
             vertex = int(points.first[i] + able[away.argmin()])
-        ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
+        ports.append(Port(name, i, vertex, c.switch))
     return ports
 
 

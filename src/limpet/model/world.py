@@ -9,7 +9,8 @@ import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.exchange import AirExchange
-from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Source, Valve
+from limpet.cavity.gas.line_elements import Element, Reservoir, elements_of, resists
+from limpet.cavity.gas.vacuum_line import SOURCES, Regulator, Source, Valve
 from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.fem.material import Fem, Material
@@ -20,6 +21,7 @@ from limpet.model.specs import (
     INTEGRATORS,
     Connection,
     JointSpec,
+    ManifoldSpec,
     Named,
     Region,
     RigidSpec,
@@ -32,6 +34,7 @@ from limpet.pressure_field.catalogue import FieldShape
 from limpet.pressure_field.soft_field import FieldLayer, soft_field
 from limpet.rigid.actuators import Actuator, actuator
 from limpet.rigid.rigid_body import RigidBody
+from limpet.units import quantity
 
 Vector = Sequence[float] | Array
 
@@ -60,6 +63,7 @@ class World:
         self.actuators: dict[str, Actuator] = {}  # by body
         self.air_exchanges: dict[str, AirExchange] = {}  # by body
         self.connections: dict[str, Connection] = {}  # by body
+        self.manifolds: dict[str, ManifoldSpec] = {}
         self.probes: dict[str, Region] = {}
         self.joints: list[JointSpec] = []
         self.contact_table = ContactTable(self.specs, friction)
@@ -294,40 +298,107 @@ class World:
             )
         self.air_exchanges[body.name] = exchange
 
-    def connect(
-        self, body: Spec, source: Source, *, hose: Hose | None = None, valve: Valve | None = None,
-        port: Vector | None = None, switch: float | None = None,
-    ) -> None:  # fmt: skip
-        """Put a vacuum line on `body`: a Regulator or a Pump, with a hose and a valve if given.
+    def add_manifold(
+        self, source: Source, *, volume: float | str = 0.0,
+        line: Element | Sequence[Element] | None = None, valve: Valve | None = None,
+        switch: float | str | None = None, name: str = "manifold",
+    ) -> ManifoldSpec:  # fmt: skip
+        """One source for several cups: `connect` each of them to the manifold that is returned.
 
-        port [m]: where it enters, as a point on the body's surface; the cavity there is on the
-        line. Without one it is the largest with a wall on the body. switch [Pa]: the vacuum from
-        which on the sensor says that a part is present, half the source's deepest if not given. Of
-        two lines on one cavity the one that was connected first counts.
+        volume [m^3]: of the manifold, a reservoir included. line: what leads from it to the source,
+        an element or several in that order; valve: before the source. switch [Pa]: of its sensor,
+        half the source's deepest vacuum if not given.
         """
-        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(source, (Regulator, Pump)):
-            raise LimpetError("connect: expected a body of this world, and a Regulator or a Pump")
+        label = f"add_manifold '{name}'"
+        if not isinstance(source, SOURCES):
+            raise LimpetError(f"{label}: expected a Regulator, a Pump or an Ejector")
+        if name in self.manifolds or name in self.specs:
+            raise LimpetError(f"{label}: that name is taken")
+        if self._serves(source):
+            raise LimpetError(f"{label}: its source serves another line; make one for each")
+        elements = (Reservoir(volume), *elements_of(line))
+        self._check_source(label, source, elements)
+        level = _switch(switch, source)
+        spec = ManifoldSpec(name, source, elements, valve or Valve(), level)
+        self.manifolds[name] = spec
+        return spec
+
+    def connect(
+        self, body: Spec, source: Source | ManifoldSpec, *,
+        line: Element | Sequence[Element] | None = None, valve: Valve | None = None,
+        port: Vector | None = None, switch: float | str | None = None,
+    ) -> None:  # fmt: skip
+        """Put a vacuum line on `body`: a Regulator, a Pump or an Ejector, or a manifold with one.
+
+        line: what leads from the cup to the source, an element (Hose, Restriction, Orifice,
+        Reservoir, CheckValve, FlowCheck) or several in that order; valve: before the source. port
+        [m]: where it enters, as a point on the body's surface; the cavity there is on the line.
+        Without one it is the largest with a wall on the body. switch [Pa]: the vacuum from which on
+        the sensor says that a part is present, half the source's deepest if not given. Of two lines
+        on one cavity the one that was connected first counts.
+        """
+        kinds = (*SOURCES, ManifoldSpec)
+        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(source, kinds):
+            raise LimpetError(
+                "connect: expected a body of this world, and a Regulator, a Pump, an Ejector or a "
+                "manifold"
+            )
+        label = f"connect on '{body.name}'"
         if self.specs.get(body.name) is not body:
-            raise LimpetError(f"connect on '{body.name}': it is not a body of this world")
+            raise LimpetError(f"{label}: it is not a body of this world")
         if body.name in self.connections:
             raise LimpetError(f"'{body.name}' is on a line already")
-        deepest, atmosphere = source.end_vacuum, self.atmosphere
-        if deepest > atmosphere.pressure:
+        elements = elements_of(line)
+        if isinstance(source, ManifoldSpec):
+            if self.manifolds.get(source.name) is not source:
+                raise LimpetError(f"{label}: '{source.name}' is not a manifold of this world")
+            if valve is not None:
+                raise LimpetError(f"{label}: the valve of a manifold is that of its source")
+            if not any(resists(e) for e in elements):
+                raise LimpetError(
+                    f"{label}: its line to '{source.name}' has no resistance; expected a Hose, a "
+                    'Restriction or an Orifice in it, as line=lp.Hose("0.3 m", "4 mm")'
+                )
+        elif (other := self._serves(source)) and not isinstance(source, Regulator):
             raise LimpetError(
-                f"connect on '{body.name}': vacuum = {deepest:g} Pa is below absolute zero "
-                f"pressure; expected at most that of the atmosphere, {atmosphere.pressure:g} Pa"
+                f"{label}: this {type(source).__name__} serves '{other}' already; one source for "
+                "several cups is add_manifold(source), and connect each cup to that"
             )
-        hose = hose or Hose()
-        if atmosphere.exponent != 1.0 and not (isinstance(source, Regulator) and hose.is_nothing):
-            raise LimpetError(
-                f"connect on '{body.name}': the air has exponent = {atmosphere.exponent:g}; pumps "
-                "and hoses need 1 (air takes the temperature of its pipes), a bare Regulator not"
-            )
-        switch = 0.5 * deepest if switch is None else require_positive("switch", switch, " Pa")
+        self._check_source(label, source, elements)
+        level = _switch(switch, source)
         where = None if port is None else np.asarray(port, dtype=float)
         if where is not None and (where.shape != (3,) or not np.all(np.isfinite(where))):
             raise LimpetError(f"connect port = {port}: expected three finite numbers [m]")
-        self.connections[body.name] = Connection(source, hose, valve or Valve(), switch, where)
+        made = Connection(source, elements, valve or Valve(), level, where)
+        self.connections[body.name] = made
+
+    def _serves(self, source: object) -> str | None:
+        """The line that a source is on already: the same object, not one that is equal."""
+        lines = [(name, c.source) for name, c in self.connections.items()]
+        lines += [(name, m.source) for name, m in self.manifolds.items()]
+        return next((name for name, own in lines if own is source), None)
+
+    def _check_source(
+        self, label: str, source: Source | ManifoldSpec, elements: Sequence[Element]
+    ) -> None:
+        """Refuse what the atmosphere does not allow."""
+        deepest, air = float(source.end_vacuum), self.atmosphere
+        if deepest > air.pressure:
+            raise LimpetError(
+                f"{label}: vacuum = {deepest:g} Pa is below absolute zero pressure; expected at "
+                f"most that of the atmosphere, {air.pressure:g} Pa"
+            )
+        filled = any(resists(e) or float(e.volume) > 0.0 for e in elements)
+        bare = isinstance(source, Regulator) and not filled
+        if air.exponent != 1.0 and not bare:
+            raise LimpetError(
+                f"{label}: the air has exponent = {air.exponent:g}; pumps and hoses need 1 (air "
+                "takes the temperature of its pipes), a bare Regulator not"
+            )
+
+    def sensor_names(self) -> list[str]:
+        """The vacuum sensors in the order of the reports: of the lines, then of the manifolds."""
+        return [*self.connections, *self.manifolds]
 
     def add_probe(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].
@@ -399,3 +470,10 @@ def _place(points: Array, position: Vector, rotation: Array | None) -> Array:
     if rotation.shape != (3, 3) or not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-9):
         raise LimpetError("rotation: expected a rotation matrix, 3 x 3 and orthogonal")
     return np.ascontiguousarray(points @ rotation.T + where)
+
+
+def _switch(given: float | str | None, source: Source | ManifoldSpec) -> float:
+    """[Pa] the switching point of a sensor."""
+    if given is None:
+        return 0.5 * float(source.end_vacuum)
+    return require_positive("switch", quantity(given, "Pa", "switch"), " Pa")

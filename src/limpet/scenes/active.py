@@ -8,7 +8,8 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from limpet.cavity.gas.exchange import AirExchange
-from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Source, Valve
+from limpet.cavity.gas.line_elements import Restriction
+from limpet.cavity.gas.vacuum_line import Pump, Regulator, Source, Valve
 from limpet.dynamics.motion import path
 from limpet.fem.material import Material
 from limpet.geometry.surface import volume
@@ -148,8 +149,8 @@ def build(p: ActiveParameters) -> World:
     if p.held:
         world.prescribe_motion(soft["top"], path(p.stroke()))
     source, valve = p.source()
-    line = Hose(p.line_volume, p.line_conductance or float("inf"))
-    world.connect(plate, source, hose=line, valve=valve, port=(p.hole_offset, 0.0, -HOLE_DEPTH))
+    line = Restriction(p.line_conductance or float("inf"), p.line_volume)
+    world.connect(plate, source, line=line, valve=valve, port=(p.hole_offset, 0.0, -HOLE_DEPTH))
     if p.leak_conductance > 0.0:
         world.set_air_exchange(plate, AirExchange(conductance=p.leak_conductance))
     world.add_probe("top", soft["top"])

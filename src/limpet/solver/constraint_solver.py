@@ -32,6 +32,7 @@ MAX_RETRIES = 16  # solves with more rows when some were missed; 7 are seen betw
 SUNK = 1e-9  # [m] by which the regularisation may let a row give way
 STALLED = 1e-9  # [m] by which a retry changes where the step ends, at least
 IMPACT = 0.01  # of the regularisation, where no force was before: a ball loses 1e-5 of its speed
+MAX_ADJUSTMENTS = 30  # solves of a step with other data of the laws; two to five are seen
 IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that moves
 
 
@@ -85,6 +86,10 @@ class ConstraintSolver:
             problem, eliminated = self._assemble(bodies, layout, u, now)
             self.clock.lap("compliance")
             result = self._solve(problem, layout, memory, now)
+            adjusting = [s for s in sets if s.adjusts]
+            settled = True
+            if adjusting:
+                problem, result, settled = self._adjust(problem, result, layout, sets, adjusting)
             level = result.level if now.step % 10 else 0  # now and then try the direct way again
             memory = SolverMemory.of(layout.blocks, layout.part, result.multipliers, level)
             result = self._refine(problem, result)
@@ -104,7 +109,12 @@ class ConstraintSolver:
                 free = self._apply(bodies, h * applied)
                 continue
             rates = layout.jacobian.times(v)
-            solved = result.converged and not astray and all(body.converged for body in bodies)
+            solved = (
+                result.converged
+                and settled
+                and not astray
+                and all(body.converged for body in bodies)
+            )
             refused = divisible and not solved
             if sets and not refused:
                 after = self._points_after(bodies, h)
@@ -244,7 +254,7 @@ class ConstraintSolver:
             w = reduced.dense()
             w.reshape(-1)[:: len(w) + 1] += lone
         laws = layout.kind, layout.start, layout.data
-        return Problem(w, regularisation, u, *laws, now.h, proximal), eliminated
+        return Problem(layout.coupled(w), regularisation, u, *laws, now.h, proximal), eliminated
 
     def _solve(
         self, problem: Problem, layout: RowLayout, memory: SolverMemory, now: StepContext
@@ -260,6 +270,28 @@ class ConstraintSolver:
                 f"{now.label}: constraint forces diverged (NaN or Inf); lower the time step"
             )
         return result
+
+    def _adjust(
+        self, problem: Problem, result: Solution, layout: RowLayout,
+        sets: Sequence[ConstraintSet], adjusting: Sequence[ConstraintSet],
+    ) -> tuple[Problem, Solution, bool]:  # fmt: skip
+        """Solve again while sets change bias, data and coupling of their rows; whether they have
+        come to rest.
+        """
+        for _ in range(MAX_ADJUSTMENTS):
+            found = result.multipliers
+            changed = [s.adjust(found[layout.part[s.name]]) for s in adjusting]
+            if not any(changed):
+                return problem, result, True
+            before, layout = layout, RowLayout.stack(sets)
+            w = layout.coupled(before.coupled(problem.w, -1.0))
+            free = problem.free + (layout.bias - before.bias)[: len(problem.free)]
+            problem = replace(problem, w=w, free=free, data=layout.data)
+            again = self.method.solve(problem, found, result.level)
+            if not np.all(np.isfinite(again.multipliers)):
+                return problem, result, False
+            result = again.after(result)
+        return problem, result, False
 
     def _refine(self, problem: Problem, found: Solution) -> Solution:
         """Once more, regularised about what was found: a step of the proximal point method."""
