@@ -22,12 +22,17 @@ from limpet.dynamics.body import Body
 from limpet.dynamics.constraint_set import PointMap
 from limpet.errors import LimpetError, suggest
 from limpet.fem.soft_body import SoftBody
+from limpet.geometry.bvh import Tree, closest_points
 from limpet.meshing.check import has_hollow
 from limpet.model.settings import Settings
 from limpet.model.specs import Connection, ManifoldSpec, SoftSpec
 from limpet.model.world import World
+from limpet.units import show
 
 Array = np.ndarray
+
+OFF_SURFACE = 2e-3  # [m] by which a port may miss the facets of its body
+INNER_REGIONS = {"underside", "port", "lip"}
 
 
 def cavity_set(
@@ -41,6 +46,7 @@ def cavity_set(
         world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
         [c.shape for c in colliders], frozenset(np.flatnonzero(staggered).tolist()),
     )  # fmt: skip
+    _check_ports(world, members, surface, search.trees)
     network = _network(world, _ports(world, settings, members, points))
     exchanges = [world.air_exchanges.get(m.name) for m in members]
     leaky = None
@@ -72,6 +78,41 @@ def _elastic(world: World, members: Sequence[Body]) -> Array:
             if isinstance(m, SoftBody):
                 out[i] = m.elastic_energy(), m.fem.volume
     return out
+
+
+def _check_ports(
+    world: World, members: Sequence[Body], surface: JoinedSurface, trees: Sequence[Tree]
+) -> None:
+    """Refuse ports that are not on their body, or on the outside of a cup."""
+    for i, m in enumerate(members):
+        c = world.connections.get(m.name)
+        if c is None or c.port is None:
+            continue
+        x = np.ascontiguousarray(m.positions()[: np.diff(surface.offset)[i]])
+        at = np.array([c.port])
+        (face,), _, (distance,) = closest_points(trees[i], x, surface.own_triangles[i], at, np.inf)
+        where = f"connect on '{m.name}': port = ({', '.join(f'{v:g}' for v in c.port)}) m"
+        if distance > OFF_SURFACE:
+            raise LimpetError(
+                f"{where} is {show(float(distance), 'm', 3)} from its surface; expected a point on "
+                "its inner surface, in the coordinates of the world"
+            )
+        inside = _inner_vertices(m)
+        if inside is not None and not inside[surface.own_triangles[i][face]].any():
+            raise LimpetError(
+                f"{where} is on the outside of the cup, where no cavity can be; expected a point "
+                "on its inner surface, or none for the largest cavity"
+            )
+
+
+def _inner_vertices(body: Body) -> Array | None:
+    """(n,) bool: the collision vertices on the inner surface of a cup; None: it is not known."""
+    if not isinstance(body, SoftBody) or "underside" not in body.shape.regions:
+        return None
+    inner = np.zeros(body.n_points, dtype=bool)
+    for name in INNER_REGIONS & body.shape.regions.keys():
+        inner[body.shape.collision.vertices_of(body.shape.regions[name])] = True
+    return inner
 
 
 def _network(world: World, ports: Sequence[Port]) -> GasNetwork:

@@ -261,6 +261,28 @@ def test_the_cavity_round_the_port_is_on_the_line():
     assert last.reactions["left"][2] == pytest.approx(0.981, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("port", "message"),
+    [
+        ((0.0, 0.0, 1.0), r"port = \(0, 0, 1\) m is 985 mm from its surface; expected a point"),
+        ((0.005, 0.0, 0.012), "is on the outside of the cup, where no cavity can be"),
+        ((0.0, 0.0, 0.015), "is on the outside of the cup"),
+        ((0.0, 0.0, 0.0045), None),  # the top of the dome
+        ((0.0175, 0.0, 0.0), None),  # the lip
+    ],
+)
+def test_a_port_has_to_be_on_the_inner_surface(port, message):
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, fixed=True, position=(0, 0, -1e-4))
+    cup = world.add_soft(lp.shapes.cup(), lp.Material(young=4e6, poisson=0.45), mass=0.02)
+    world.connect(cup, Regulator("20 kPa"), port=port)
+    if message is None:
+        lp.Simulation(world)
+        return
+    with pytest.raises(lp.LimpetError, match=message):
+        lp.Simulation(world)
+
+
 def test_a_line_continues_where_it_was_saved():
     world = lp.World()
     world.add_rigid(lp.shapes.box(0.06, 0.06, 0.02), 1.0, name="block", fixed=True)
