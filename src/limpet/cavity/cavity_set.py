@@ -392,9 +392,12 @@ class CavitySet(ConstraintSet):
         if lines is None or not pressures:
             return False
         draws, _ = self._network.draws(lines, pressures, h)
-        for c, p in zip(cavities, found.tolist()):
+        joined, shared = coupling([c.flow for c in cavities], around.rt), np.zeros(len(cavities))
+        if joined is not None:
+            shared = found / around.rt * (joined[0] @ (found - joined[1]))  # [mol/s] by coupling
+        for c, p, more in zip(cavities, found.tolist(), shared.tolist()):
             if c.flow is not None and c.flow.port is not None and c.imposed is None:
-                miss = h * abs(draws[c.flow.port] - c.flow.to_line.out(p))
+                miss = h * max(abs(draws[c.flow.port] - c.flow.to_line.out(p)), abs(more))
                 room = NEARLY_EMPTY * max(c.volume, 0.0) - self._least(c)
                 if miss > FOLLOWED * (c.gas.amount + around.pressure * room / around.rt):
                     cavities = self._on_lines(cavities, pressures, lines, h)

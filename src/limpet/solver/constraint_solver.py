@@ -85,14 +85,11 @@ class ConstraintSolver:
             u = layout.jacobian.times(free) + layout.bias
             problem, eliminated = self._assemble(bodies, layout, u, now)
             self.clock.lap("compliance")
-            result = self._solve(problem, layout, memory, now)
+            first = self._solve(problem, layout, memory, now)
             adjusting = [s for s in sets if s.adjusts]
-            settled = True
-            if adjusting:
-                problem, result, settled = self._adjust(problem, result, layout, sets, adjusting)
-            level = result.level if now.step % 10 else 0  # now and then try the direct way again
-            memory = SolverMemory.of(layout.blocks, layout.part, result.multipliers, level)
-            result = self._refine(problem, result)
+            first, result, settled = self._adjust(problem, first, layout, sets, adjusting)
+            level = first.level if now.step % 10 else 0  # now and then try the direct way again
+            memory = SolverMemory.of(layout.blocks, layout.part, first.multipliers, level)
             multipliers = result.multipliers
             if eliminated is not None:
                 multipliers = eliminated.complete(multipliers)
@@ -272,26 +269,29 @@ class ConstraintSolver:
         return result
 
     def _adjust(
-        self, problem: Problem, result: Solution, layout: RowLayout,
+        self, problem: Problem, first: Solution, layout: RowLayout,
         sets: Sequence[ConstraintSet], adjusting: Sequence[ConstraintSet],
-    ) -> tuple[Problem, Solution, bool]:  # fmt: skip
-        """Solve again while sets change bias, data and coupling of their rows; whether they have
-        come to rest.
+    ) -> tuple[Solution, Solution, bool]:  # fmt: skip
+        """Solve again while sets change bias, data and coupling of their rows.
+
+        Returns the last solution, that refined, and whether the sets have come to rest.
         """
+        result = self._refine(problem, first)
         for _ in range(MAX_ADJUSTMENTS):
             found = result.multipliers
             changed = [s.adjust(found[layout.part[s.name]]) for s in adjusting]
             if not any(changed):
-                return problem, result, True
+                return first, result, True
             before, layout = layout, RowLayout.stack(sets)
             w = layout.coupled(before.coupled(problem.w, -1.0))
             free = problem.free + (layout.bias - before.bias)[: len(problem.free)]
             problem = replace(problem, w=w, free=free, data=layout.data)
-            again = self.method.solve(problem, found, result.level)
+            again = self.method.solve(problem, first.multipliers, first.level)
             if not np.all(np.isfinite(again.multipliers)):
-                return problem, result, False
-            result = again.after(result)
-        return problem, result, False
+                break
+            first = again.after(first)
+            result = self._refine(problem, first)
+        return first, result, False
 
     def _refine(self, problem: Problem, found: Solution) -> Solution:
         """Once more, regularised about what was found: a step of the proximal point method."""

@@ -118,6 +118,36 @@ def test_hoses_orifices_and_a_pump_by_its_curve_keep_the_air():
     assert sum(flow) * 0.01 * P0 / RT == pytest.approx(ledger.taken, rel=1e-12)
 
 
+def test_soft_cups_give_what_their_lines_take():
+    """Volumes that move: each step's balance of every cup and of the manifold, from the reports."""
+    world = lp.World()
+    world.add_rigid(lp.shapes.box(0.12, 0.06, 0.02, (6, 3, 1)), 1.0, fixed=True)
+    manifold = world.add_manifold(lp.Ejector("10 l/min", "80 kPa"), volume=TANK)
+    rubber, g = lp.Material(young=4e6, poisson=0.45), {"left": 4e-8, "right": 1e-8}
+    for name, x in (("left", -0.025), ("right", 0.025)):
+        shape = lp.shapes.cup(sectors=8, segments=4)
+        cup = world.add_soft(shape, rubber, mass=0.02, name=name, position=(x, 0, 1e-4))
+        world.prescribe_motion(cup["top"], lp.motion.path([(0, 0), (0.02, -6e-4)]))
+        world.connect(cup, manifold, line=lp.Restriction(g[name]))
+    h, before, checked = 0.005, None, 0
+    once = lp.Settings(relinearisation=lp.Relinearisation(most=1))  # steps are made in one part
+    for report in run(lp.Simulation(world, h=h, settings=once), 0.06):
+        now = {next(b for b in c.bodies if b in g): c for c in report.cavities}
+        level = P0 - report.vacuum_sensors["manifold"].vacuum
+        if before is not None and len(now) == len(before[0]) == 2:
+            drawn = {n: g[n] * (c.pressure - level) for n, c in now.items()}
+            checked += 1
+            for name, c in now.items():
+                lost = before[0][name].air - c.air - c.vented
+                assert lost / h == pytest.approx(drawn[name], rel=1e-6, abs=1e-9 * c.air / h)
+                assert report.vacuum_sensors[name].vacuum == pytest.approx(P0 - c.pressure)
+            taken = 10e-3 / 60 * P0 / RT * (1.0 - (P0 - level) / 80e3)
+            stored = TANK * (level - before[1]) / (RT * h)
+            assert sum(drawn.values()) - taken == pytest.approx(stored, rel=1e-6)
+        before = now, level
+    assert checked > 5 and level < P0 - 20e3
+
+
 def test_a_cup_off_the_part_pulls_the_others_down():
     wide = [lp.Restriction(4e-9)] * 4
     held, off = (
