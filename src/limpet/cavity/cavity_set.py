@@ -15,11 +15,13 @@ from typing import Protocol
 import numpy as np
 
 from limpet.cavity.gas import law, regulated
+from limpet.cavity.gas.cavity_flow import CavityFlow, coupling
 from limpet.cavity.gas.exchange import AirExchange, ExchangeResult, exchange_air
 from limpet.cavity.gas.increments import PressureIncrement
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
-from limpet.cavity.gas.network import CavityFlow, CupAir, GasNetwork, NetworkState, coupling
+from limpet.cavity.gas.line_flows import follow_lines, on_lines, predicted_pressures
+from limpet.cavity.gas.network import GasNetwork
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh, volume_and_gradient
 from limpet.cavity.seal.leak_paths import (
@@ -39,8 +41,6 @@ from limpet.report import NOWHERE, CavityReport, VacuumSensorReport
 Array = np.ndarray
 
 SEALED = AirExchange()  # no air passes
-FOLLOWED = 1e-10  # of a cavity's air: by so much its row may miss what its line draws
-NEARLY_EMPTY = 1e-3  # of its volume: with less air than that held outside, it is a share of that
 
 
 class ContactSource(Protocol):
@@ -226,9 +226,8 @@ class CavitySet(ConstraintSet):
             for c, seal in zip(measured, seals)
         )
         if port and ledger.lines is not None:
-            cups = [_cup_air(c) for c in fed if c.id in port]
-            pressures = self._network.predicted(ledger.lines, cups, h)
-            fed = self._on_lines(fed, pressures, ledger.lines, h)
+            found = predicted_pressures(self._network, ledger.lines, fed, h)
+            fed = on_lines(self._network, ledger.lines, fed, found, h)
         return replace(
             ledger, cavities=fed, leaked=ledger.leaked + sum(c.leaked for c in fed)
         ), remeshed
@@ -363,47 +362,17 @@ class CavitySet(ConstraintSet):
             p_max=air.pressure + held, flow=flow,
         )  # fmt: skip
 
-    def _on_lines(
-        self, cavities: Sequence[Cavity], pressures: Mapping[int, float], lines: NetworkState,
-        h: float,
-    ) -> tuple[Cavity, ...]:  # fmt: skip
-        """The cavities with what their lines draw, linearised at `pressures` [Pa], by port."""
-        on = {c.flow.port: c for c in cavities if c.flow is not None and c.flow.port is not None}
-        cups = {i: (pressures[i], c.gas.amount) for i, c in on.items()}
-        flows, out = self._network.flows(lines, cups, h), []
-        for c in cavities:
-            if c.flow is not None and c.flow.port is not None:
-                flow = replace(flows[c.flow.port], leak=c.flow.leak)
-                if flow.to_line.target is not None:  # blown off: no more than the lip holds
-                    most = min(flow.to_line.target, c.p_max)
-                    flow = replace(flow, to_line=Flow(target=most))
-                c = replace(c, flow=flow)
-            out.append(c)
-        return tuple(out)
-
     def adjust(self, multipliers: Array) -> bool:
         """Take the flows into vacuum lines anew, at the pressures that the rows have led to."""
-        lines, cavities, h = self._trial.lines, self._trial.cavities, self._now.h
-        around, pressures = self._atmosphere, {}
-        found = multipliers + around.pressure
-        for c, p in zip(cavities, found.tolist()):
-            if c.flow is not None and c.flow.port is not None:
-                pressures[c.flow.port] = p
-        if lines is None or not pressures:
+        trial, h, found = self._trial, self._now.h, multipliers + self._atmosphere.pressure
+        least = np.array([self._least(c) for c in trial.cavities])
+        if trial.lines is None or follow_lines(
+            self._network, trial.lines, trial.cavities, found, least, h
+        ):
             return False
-        draws, _ = self._network.draws(lines, pressures, h)
-        joined, shared = coupling([c.flow for c in cavities], around.rt), np.zeros(len(cavities))
-        if joined is not None:
-            shared = found / around.rt * (joined[0] @ (found - joined[1]))  # [mol/s] by coupling
-        for c, p, more in zip(cavities, found.tolist(), shared.tolist()):
-            if c.flow is not None and c.flow.port is not None and c.imposed is None:
-                miss = h * max(abs(draws[c.flow.port] - c.flow.to_line.out(p)), abs(more))
-                room = NEARLY_EMPTY * max(c.volume, 0.0) - self._least(c)
-                if miss > FOLLOWED * (c.gas.amount + around.pressure * room / around.rt):
-                    cavities = self._on_lines(cavities, pressures, lines, h)
-                    self._trial = replace(self._trial, cavities=cavities)
-                    return True
-        return False
+        cavities = on_lines(self._network, trial.lines, trial.cavities, found, h)
+        self._trial = replace(trial, cavities=cavities)
+        return True
 
     @property
     def adjusts(self) -> bool:
@@ -416,11 +385,6 @@ class CavitySet(ConstraintSet):
             if exchange is not None:
                 return exchange
         return self._default if leak is None else AirExchange(leak=leak)
-
-
-def _cup_air(c: Cavity) -> CupAir:
-    assert c.flow is not None and c.flow.port is not None
-    return CupAir(c.flow.port, c.pressure, c.volume, c.gas.amount, c.flow.leak)
 
 
 def _wall_area(c: Cavity) -> float:

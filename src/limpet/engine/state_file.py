@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from limpet.cavity.gas.atmosphere import Gas
+from limpet.cavity.gas.cavity_flow import CavityFlow
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import Seal
-from limpet.cavity.gas.network import CavityFlow, NetworkState
+from limpet.cavity.gas.network import NetworkState
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh
 from limpet.contact.contacts import Contacts

@@ -172,6 +172,12 @@ def _inner_region(name: str | None, members: Sequence[Body], points: PointMap) -
 def check_lines(world: World, placed: Sequence[tuple[str, Array, Array]]) -> None:
     """Refuse a vacuum line on a body round which no air can be trapped."""
     hollow = [name for name, x, t in placed if world.connections and has_hollow(x, t)]
+    served = {
+        c.source.name for c in world.connections.values() if isinstance(c.source, ManifoldSpec)
+    }
+    for name in world.manifolds:
+        if name not in served:
+            raise LimpetError(f"manifold '{name}': no cup is connected to it; expected one or more")
     may_touch = world.contact_table.may_touch
     for name in world.connections:
         if not any(name == other or may_touch(name, other) for other in hollow):

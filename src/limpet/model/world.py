@@ -9,13 +9,14 @@ import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.exchange import AirExchange
-from limpet.cavity.gas.line_elements import Element, Reservoir, elements_of, resists
-from limpet.cavity.gas.vacuum_line import SOURCES, Regulator, Source, Valve
+from limpet.cavity.gas.line_elements import Element, Reservoir, elements_of
+from limpet.cavity.gas.vacuum_line import Source, Valve
 from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.smooth import CREASE
+from limpet.model import lines
 from limpet.model.contact_table import ContactTable
 from limpet.model.specs import (
     INTEGRATORS,
@@ -34,7 +35,6 @@ from limpet.pressure_field.catalogue import FieldShape
 from limpet.pressure_field.soft_field import FieldLayer, soft_field
 from limpet.rigid.actuators import Actuator, actuator
 from limpet.rigid.rigid_body import RigidBody
-from limpet.units import quantity
 
 Vector = Sequence[float] | Array
 
@@ -309,17 +309,10 @@ class World:
         an element or several in that order; valve: before the source. switch [Pa]: of its sensor,
         half the source's deepest vacuum if not given.
         """
-        label = f"add_manifold '{name}'"
-        if not isinstance(source, SOURCES):
-            raise LimpetError(f"{label}: expected a Regulator, a Pump or an Ejector")
         if name in self.manifolds or name in self.specs:
-            raise LimpetError(f"{label}: that name is taken")
-        if self._serves(source):
-            raise LimpetError(f"{label}: its source serves another line; make one for each")
+            raise LimpetError(f"add_manifold '{name}': that name is taken")
         elements = (Reservoir(volume), *elements_of(line))
-        self._check_source(label, source, elements)
-        level = _switch(switch, source)
-        spec = ManifoldSpec(name, source, elements, valve or Valve(), level)
+        spec = lines.manifold(self, name, source, elements, valve, switch)
         self.manifolds[name] = spec
         return spec
 
@@ -337,64 +330,17 @@ class World:
         the sensor says that a part is present, half the source's deepest if not given. Of two lines
         on one cavity the one that was connected first counts.
         """
-        kinds = (*SOURCES, ManifoldSpec)
-        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(source, kinds):
+        if not isinstance(body, (SoftSpec, RigidSpec)) or not lines.is_source(source):
             raise LimpetError(
                 "connect: expected a body of this world, and a Regulator, a Pump, an Ejector or a "
                 "manifold"
             )
-        label = f"connect on '{body.name}'"
         if self.specs.get(body.name) is not body:
-            raise LimpetError(f"{label}: it is not a body of this world")
+            raise LimpetError(f"connect on '{body.name}': it is not a body of this world")
         if body.name in self.connections:
             raise LimpetError(f"'{body.name}' is on a line already")
-        elements = elements_of(line)
-        if isinstance(source, ManifoldSpec):
-            if self.manifolds.get(source.name) is not source:
-                raise LimpetError(f"{label}: '{source.name}' is not a manifold of this world")
-            if valve is not None:
-                raise LimpetError(f"{label}: the valve of a manifold is that of its source")
-            if not any(resists(e) for e in elements):
-                raise LimpetError(
-                    f"{label}: its line to '{source.name}' has no resistance; expected a Hose, a "
-                    'Restriction or an Orifice in it, as line=lp.Hose("0.3 m", "4 mm")'
-                )
-        elif (other := self._serves(source)) and not isinstance(source, Regulator):
-            raise LimpetError(
-                f"{label}: this {type(source).__name__} serves '{other}' already; one source for "
-                "several cups is add_manifold(source), and connect each cup to that"
-            )
-        self._check_source(label, source, elements)
-        level = _switch(switch, source)
-        where = None if port is None else np.asarray(port, dtype=float)
-        if where is not None and (where.shape != (3,) or not np.all(np.isfinite(where))):
-            raise LimpetError(f"connect port = {port}: expected three finite numbers [m]")
-        made = Connection(source, elements, valve or Valve(), level, where)
+        made = lines.connection(self, body.name, source, elements_of(line), valve, port, switch)
         self.connections[body.name] = made
-
-    def _serves(self, source: object) -> str | None:
-        """The line that a source is on already: the same object, not one that is equal."""
-        lines = [(name, c.source) for name, c in self.connections.items()]
-        lines += [(name, m.source) for name, m in self.manifolds.items()]
-        return next((name for name, own in lines if own is source), None)
-
-    def _check_source(
-        self, label: str, source: Source | ManifoldSpec, elements: Sequence[Element]
-    ) -> None:
-        """Refuse what the atmosphere does not allow."""
-        deepest, air = float(source.end_vacuum), self.atmosphere
-        if deepest > air.pressure:
-            raise LimpetError(
-                f"{label}: vacuum = {deepest:g} Pa is below absolute zero pressure; expected at "
-                f"most that of the atmosphere, {air.pressure:g} Pa"
-            )
-        filled = any(resists(e) or float(e.volume) > 0.0 for e in elements)
-        bare = isinstance(source, Regulator) and not filled
-        if air.exponent != 1.0 and not bare:
-            raise LimpetError(
-                f"{label}: the air has exponent = {air.exponent:g}; pumps and hoses need 1 (air "
-                "takes the temperature of its pipes), a bare Regulator not"
-            )
 
     def sensor_names(self) -> list[str]:
         """The vacuum sensors in the order of the reports: of the lines, then of the manifolds."""
@@ -470,10 +416,3 @@ def _place(points: Array, position: Vector, rotation: Array | None) -> Array:
     if rotation.shape != (3, 3) or not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-9):
         raise LimpetError("rotation: expected a rotation matrix, 3 x 3 and orthogonal")
     return np.ascontiguousarray(points @ rotation.T + where)
-
-
-def _switch(given: float | str | None, source: Source | ManifoldSpec) -> float:
-    """[Pa] the switching point of a sensor."""
-    if given is None:
-        return 0.5 * float(source.end_vacuum)
-    return require_positive("switch", quantity(given, "Pa", "switch"), " Pa")

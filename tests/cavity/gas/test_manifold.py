@@ -250,7 +250,9 @@ def test_a_manifold_continues_where_it_was_saved(tmp_path):
 
 def test_sources_are_shared_by_manifolds_only():
     world = lp.World()
-    cups = [world.add_rigid(bell(), 0.1, name=f"cup{i}") for i in range(3)]
+    cups = [
+        world.add_rigid(bell(), 0.1, name=f"cup{i}", position=(0.1 * i, 0, 0)) for i in range(3)
+    ]
     pump = lp.Pump("20 l/min", "85 kPa")
     world.connect(cups[0], pump)
     with pytest.raises(lp.LimpetError, match="this Pump serves 'cup0' already; one source for sev"):
@@ -268,6 +270,8 @@ def test_sources_are_shared_by_manifolds_only():
         world.connect(cups[1], lp.World().add_manifold(lp.Pump("20 l/min", "85 kPa")))
     with pytest.raises(lp.LimpetError, match="line has '1 m': expected elements of a line: Hose"):
         world.connect(cups[1], manifold, line="1 m")
+    with pytest.raises(lp.LimpetError, match="manifold 'manifold': no cup is connected to it"):
+        lp.Simulation(world)
     regulator = lp.Regulator("20 kPa")  # holds its vacuum for any number of cups
     world.connect(cups[1], regulator)
     world.connect(cups[2], regulator)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from limpet.cavity.gas.atmosphere import Gas
+from limpet.cavity.gas.cavity_flow import CavityFlow
 from limpet.cavity.gas.limit import Seal
-from limpet.cavity.gas.network import CavityFlow, NetworkState
+from limpet.cavity.gas.network import NetworkState
 from limpet.cavity.mesh import CavityMesh
 from limpet.report import NOWHERE, Place
 

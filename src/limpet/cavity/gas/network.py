@@ -17,11 +17,12 @@ more.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from limpet.cavity.gas.atmosphere import Atmosphere, Gas
+from limpet.cavity.gas.atmosphere import Atmosphere
+from limpet.cavity.gas.cavity_flow import NO_FLOW, CavityFlow, exchange_of
 from limpet.cavity.gas.line_elements import FlowCheck
 from limpet.cavity.gas.node_balance import CavityAir, EdgeGroup, NodeBalance
 from limpet.cavity.gas.piping import Piping, Trunk
@@ -32,10 +33,8 @@ from limpet.report import VacuumSensorReport
 
 Array = np.ndarray
 
-NO_FLOW = Flow()
 TINY = 1e-12  # [m^3] of a cavity, at least, where its lines are solved for
 NO_PRESSURE = 1e-6  # of the ambient one: at less, flows are linearised as if there were so much
-BY_LAW = 1e-6  # of a cavity's air: what is drawn from it makes up for so much
 SPENT = 0.9  # of the air of a cavity, that the tangent may draw where it ends at no pressure
 
 
@@ -50,37 +49,6 @@ class Port:
     surface: int
     vertex: int
     switch: float  # [Pa] of vacuum from which on a part counts as present
-
-
-@dataclass(frozen=True)
-class CavityFlow:
-    """What moves the air of one cavity in a step: its line, if it is on one, and what leaks."""
-
-    leak: Flow  # outward, as all flows here
-    to_line: Flow = NO_FLOW
-    port: int | None = None
-    about: float = 0.0  # [Pa] its pressure, at which the flow into the line is linearised
-    # (c,) [mol/(s Pa)] by which more flows to cups on other ports, the higher it is than theirs
-    to_others: Array = field(default_factory=lambda: np.zeros(0))
-
-    def gas_row(self, amount: float, h: float, rt: float) -> tuple[float, float]:
-        """h b R T and (n + h a) R T, for the gas law."""
-        a, b = self.to_line.a + self.leak.a, self.to_line.b + self.leak.b
-        return h * b * rt, (amount + h * a) * rt
-
-    def after(self, gas: Gas, p: float, volume: float, h: float) -> tuple[Gas, float, float]:
-        """The air of the cavity after a step that ends at p [Pa] in `volume` [m^3].
-
-        Also how much [mol] has leaked in, and how much the line has drawn.
-        """
-        seeped, by_law = -h * self.leak.out(p), gas.amount_at(p, volume)
-        if self.to_line.target is None:  # no line draws more than there is
-            amount = max(gas.amount + seeped - h * self.to_line.out(p), 0.0)
-            if self.port is not None and abs(by_law - amount) <= BY_LAW * amount:
-                amount = by_law  # a line takes the round-off of the row, which is its own
-        else:
-            amount = by_law  # as much as the pressure asks for
-        return replace(gas, amount=amount), seeped, gas.amount + seeped - amount
 
 
 @dataclass(frozen=True)
@@ -210,7 +178,7 @@ class GasNetwork:
         cups = {i: (max(p, lowest), amount) for i, (p, amount) in cups.items()}
         drawn, slopes = self.draws(state, {i: p for i, (p, _) in cups.items()}, h)
         out, others = {}, {i: p for i, (p, _) in cups.items() if self.imposed(state, i) is None}
-        exchange = _exchange(slopes, others)
+        exchange = exchange_of(slopes, others)
         for i, (p, amount) in cups.items():
             if i not in others:
                 out[i] = CavityFlow(NO_FLOW, Flow(target=self.imposed(state, i)), i)
@@ -248,8 +216,11 @@ class GasNetwork:
             i, n = ported.get(end.node, -1), end.node
             if (i < 0 and np.isfinite(state.target[s])) or i in drawn:
                 taken[s] = state.air[n] + came[n] + (out[i] if i >= 0 else 0.0) - air[n]
-            elif state.drawing[s] and not np.isfinite(state.target[s]):
-                taken[s] = h * end.source.flow(float(p[n]), self.atmosphere)[0]
+            else:
+                flows = [
+                    q.flow(float(p[n]), self.atmosphere)[0] for m, q in balance.sources if m == n
+                ]
+                taken[s] = h * sum(flows)
         for i, n in enumerate(pipes.port.tolist()):
             if i not in drawn:  # an open cup gives whatever its line takes
                 at_source = pipes.sources[pipes.source_of[i]].node == n
@@ -312,8 +283,8 @@ class GasNetwork:
     def _balance(self, state: NetworkState, h: float) -> NodeBalance:
         rt, sources = self.atmosphere.rt, []
         for i, end in enumerate(self.piping.sources):
-            if state.drawing[i] and not np.isfinite(state.target[i]):
-                own = end.source
+            own = end.source
+            if state.drawing[i] and not isinstance(own, Regulator):
                 asked = own if state.vacuum is None else own.with_vacuum(state.vacuum)
                 sources.append((end.node, asked))
         by_law: dict[FlowLaw, list[tuple[int, tuple[float, ...]]]] = {}
@@ -352,34 +323,6 @@ class GasNetwork:
                 vacuum = self.atmosphere.pressure - float(p[end.node])
                 running[s] = end.source.runs(bool(running[s]), vacuum)
         return closed, running
-
-
-def _exchange(slopes: Array, pressures: Mapping[int, float]) -> Array:
-    """(c, c) [mol/(s Pa)] what flows from one cup to another by each Pa of difference, from the
-    slopes (c, c) of what leaves the cups; pressures [Pa]: of the cups with trapped air, by port.
-
-    A flow dn'_i is a change of volume at the rate dn'_i R T/P_i. Divided by P_i the exchange is
-    symmetric, as a compliance has to be: exact where both cups have one pressure.
-    """
-    p = np.array([pressures.get(i, np.nan) for i in range(len(slopes))])
-    mean = np.maximum(-0.5 * (slopes + slopes.T), 0.0) * np.sqrt(p[:, None] / p[None, :])
-    np.fill_diagonal(mean, 0.0)
-    return np.nan_to_num(mean, nan=0.0)
-
-
-def coupling(flows: Sequence[CavityFlow | None], rt: float) -> tuple[Array, Array] | None:
-    """(c, c) [m^3/(s Pa)] compliance between the rows of cavities, and (c,) [Pa] the pressures at
-    which it does nothing; None: no lines join them. Its rows and columns add up to zero.
-    """
-    known = [(i, f) for i, f in enumerate(flows) if f is not None and f.to_others.any()]
-    if len(known) < 2:
-        return None
-    c, about = np.zeros((len(flows), len(flows))), np.zeros(len(flows))
-    on, port = [i for i, _ in known], np.array([f.port for _, f in known], int)
-    c[np.ix_(on, on)] = [-rt / f.about * f.to_others[port] for _, f in known]
-    np.fill_diagonal(c, -c.sum(axis=1))
-    about[on] = [f.about for _, f in known]
-    return c, about
 
 
 def _cavity_air(cups: Sequence[tuple[int, CupAir]]) -> CavityAir:

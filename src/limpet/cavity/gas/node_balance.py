@@ -18,7 +18,7 @@ import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.restrictions import FlowLaw
-from limpet.cavity.gas.vacuum_line import Source
+from limpet.cavity.gas.vacuum_line import Ejector, Pump
 
 Array = np.ndarray
 
@@ -69,7 +69,7 @@ class NodeBalance:
     volume: Array  # (k,) [m^3]
     air: Array  # (k,) [mol] at the start of the step
     groups: Sequence[EdgeGroup]
-    sources: Sequence[tuple[int, Source]]  # node; those that run and whose valve is open
+    sources: Sequence[tuple[int, Pump | Ejector]]  # node; those that run and whose valve is open
     n_edges: int
     around: Atmosphere
     h: float  # [s]

@@ -7,7 +7,8 @@ network.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
@@ -24,7 +25,8 @@ ValveState = Literal["open", "closed", "vent", "blow"]
 STATES = ("open", "closed", "vent", "blow")
 SLOWEST = 1e-9  # [m^3/s] of a pump
 FASTEST = 1.0  # [m^3/s], 60000 l/min
-SHALLOWEST, DEEPEST = 10.0, 1e6  # [Pa] of vacuum; the deeper one may be under water
+SHALLOWEST, DEEPEST = 1e3, 1e6  # [Pa] of vacuum: less has lost its unit; more may be under water
+FAINTEST = 100.0  # [Pa] of a regulator
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Regulator:
                     f"regulator vacuum = {v:g} Pa: expected 0 or more, as a number below the "
                     "atmosphere (6e3 for -6 kPa)"
                 )
+        if 0.0 < max(v for _, v in read) < FAINTEST:
+            raise LimpetError(
+                f"regulator vacuum = {max(v for _, v in read):g} Pa: expected {FAINTEST:g} Pa or "
+                'more; plain numbers are in Pa, strings may have units, as "60 kPa"'
+            )
         rising_times("regulator vacuum", [t for t, _ in read])
         object.__setattr__(self, "vacuum", tuple((float(t), v) for t, v in read))
 
@@ -77,14 +84,6 @@ class Regulator:
         """[Pa] below the atmosphere that is asked for at `time` [s]."""
         times, values = zip(*self._points)
         return float(np.interp(time, times, values))
-
-    def with_vacuum(self, vacuum: float) -> Regulator:
-        """The same, asked for another vacuum [Pa]."""
-        return Regulator(vacuum)
-
-    def flow(self, pressure: float, around: Atmosphere) -> tuple[float, float]:
-        """Nothing is known of it: the pressure is."""
-        return 0.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,9 @@ class Pump:
 
     def with_vacuum(self, vacuum: float) -> Pump:
         """The same, with another end vacuum [Pa]."""
-        return replace(self, end_vacuum=vacuum, curve=_stretched(self, vacuum))
+        changed = copy(self)
+        _stretch(changed, vacuum)
+        return changed
 
     def flow(self, pressure: float, around: Atmosphere) -> tuple[float, float]:
         """S P/(R T) [mol/s] at the pressure [Pa] of its inlet, and its slope."""
@@ -155,10 +156,12 @@ class Ejector:
 
     def with_vacuum(self, vacuum: float) -> Ejector:
         """The same, with another end vacuum [Pa]; the air-saving control with it, in proportion."""
-        share, saving = vacuum / float(self.end_vacuum), self.saving
-        if saving is not None:
-            saving = (share * float(saving[0]), share * float(saving[1]))
-        return replace(self, end_vacuum=vacuum, curve=_stretched(self, vacuum), saving=saving)
+        changed, share = copy(self), vacuum / float(self.end_vacuum)
+        _stretch(changed, vacuum)
+        if self.saving is not None:
+            levels = tuple(share * float(v) for v in self.saving)
+            object.__setattr__(changed, "saving", levels)
+        return changed
 
     def flow(self, pressure: float, around: Atmosphere) -> tuple[float, float]:
         """[mol/s] at the pressure [Pa] of its inlet, and its slope."""
@@ -209,10 +212,11 @@ def _ends_of(kind: str, points: Sequence[tuple[Given, Given]]) -> tuple[float, f
     return read[0][1], read[-1][0]
 
 
-def _stretched(source: Pump | Ejector, vacuum: float) -> Schedule:
-    """The curve for another end vacuum [Pa]."""
+def _stretch(source: Pump | Ejector, vacuum: float) -> None:
+    """Give a copy of a source another end vacuum [Pa]; it may be as low as a user asks for."""
     share = vacuum / float(source.end_vacuum)
-    return tuple((share * v, q) for v, q in source.curve)
+    object.__setattr__(source, "curve", tuple((share * v, q) for v, q in source.curve))
+    object.__setattr__(source, "end_vacuum", vacuum)
 
 
 def _characteristic(source: Pump | Ejector, vacuum: float) -> tuple[float, float]:

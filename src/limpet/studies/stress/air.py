@@ -27,7 +27,7 @@ def with_air(rng: Random, recipe: Recipe, r: float) -> Recipe:
         cup = replace(cup, line={"source": Call("Regulator", {"vacuum": vacuum})})
     elif choice < 0.5:
         flow = log_uniform(rng, 0.3, 30.0) * room / duration
-        pump = Call("Pump", {"free_flow": flow, "end_vacuum": deepest})
+        pump = Call("Pump", {"free_flow": flow, "end_vacuum": max(deepest, 1e3)})
         line = {"source": pump, **_elements(rng, room, duration, around)}
         cup = replace(cup, line=line)
     elif rng.random() < 0.3:
