@@ -14,7 +14,10 @@ from limpet.cavity.gas.vacuum_line import Flow
 
 Array = np.ndarray
 
-FOLLOWED = 1e-10  # of a cavity's air: by so much its row may miss what its line draws
+# Of a cavity's air, in a step: by so much what its line is linearised to may miss what it draws.
+# The air is conserved all the same, as the line gets what the row gives
+FOLLOWED = 1e-8
+SHARED = 1e-10  # of a cavity's air: what coupling may move, which the gas law of the row misses
 NEARLY_EMPTY = 1e-3  # of its volume: with less air than that held outside, it is a share of that
 
 
@@ -69,7 +72,7 @@ def follow_lines(
         for c, p in zip(cavities, pressures.tolist())
         if c.flow is not None and c.flow.port is not None
     }
-    if not known:
+    if not known or all(c.flow is None or c.imposed is not None for c in cavities):
         return True
     draws, _ = network.draws(lines, known, h)
     joined, shared = coupling([c.flow for c in cavities], around.rt), np.zeros(len(cavities))
@@ -78,8 +81,10 @@ def follow_lines(
     for c, more, met in zip(cavities, shared.tolist(), least.tolist()):
         if c.flow is not None and c.flow.port is not None and c.imposed is None:
             drawn = c.flow.to_line.out(known[c.flow.port])
-            miss = h * max(abs(draws[c.flow.port] - drawn), abs(more))
             room = NEARLY_EMPTY * max(c.volume, 0.0) - met
-            if miss > FOLLOWED * (c.gas.amount + around.pressure * room / around.rt):
+            scale = c.gas.amount + around.pressure * room / around.rt
+            if h * abs(draws[c.flow.port] - drawn) > FOLLOWED * scale:
+                return False
+            if h * abs(more) > SHARED * scale:
                 return False
     return True

@@ -144,8 +144,10 @@ class GasNetwork:
 
     def predicted(self, state: NetworkState, cups: Sequence[CupAir], h: float) -> dict[int, float]:
         """[Pa] of each cup, by port, at the end of a step in which its volume stays."""
-        p, fixed = self._ends(state, {c.port: c.pressure for c in cups})
         own = [c for c in cups if self.imposed(state, c.port) is None]
+        if not own:
+            return {c.port: c.pressure for c in cups}
+        p, fixed = self._ends(state, {c.port: c.pressure for c in cups})
         air = _cavity_air([(int(self.piping.port[c.port]), c) for c in own])
         fixed[air.node] = False
         p, _, _ = self._balance(state, h).solve(p, fixed, air)
@@ -176,9 +178,11 @@ class GasNetwork:
         """
         lowest = NO_PRESSURE * self.atmosphere.pressure
         cups = {i: (max(p, lowest), amount) for i, (p, amount) in cups.items()}
+        others = {i: p for i, (p, _) in cups.items() if self.imposed(state, i) is None}
+        if not others:
+            return {i: CavityFlow(NO_FLOW, Flow(target=self.imposed(state, i)), i) for i in cups}
         drawn, slopes = self.draws(state, {i: p for i, (p, _) in cups.items()}, h)
-        out, others = {}, {i: p for i, (p, _) in cups.items() if self.imposed(state, i) is None}
-        exchange = exchange_of(slopes, others)
+        out, exchange = {}, exchange_of(slopes, others)
         for i, (p, amount) in cups.items():
             if i not in others:
                 out[i] = CavityFlow(NO_FLOW, Flow(target=self.imposed(state, i)), i)
