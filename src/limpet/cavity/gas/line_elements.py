@@ -13,6 +13,7 @@ import numpy as np
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.gap_flow import DISCHARGE
 from limpet.cavity.gas.restrictions import (
+    OPENING,
     FlowLaw,
     linear,
     one_way,
@@ -140,14 +141,14 @@ class CheckValve:
     volume = 0.0  # [m^3]
 
     def __post_init__(self) -> None:
-        for field, si, low, high in (("flow", "m^3/s", 1e-9, 1.0), ("drop", "Pa", 1.0, 1e6)):
+        for field, si, low, high in (("flow", "m^3/s", 1e-9, 1.0), ("drop", "Pa", OPENING, 1e6)):
             value = within(f"check valve {field}", getattr(self, field), si, low, high)
             object.__setattr__(self, field, value)
         cracking = within("check valve cracking", self.cracking, "Pa", 0.0, 1e5)
         object.__setattr__(self, "cracking", cracking)
 
     def law(self, closed: bool, rt: float) -> LawOf:
-        conductance = molar_conductance(float(self.flow), float(self.drop))
+        conductance = molar_conductance(float(self.flow), float(self.drop) - 0.5 * OPENING)
         return one_way, (conductance, float(self.cracking))
 
 

@@ -303,8 +303,8 @@ class GasNetwork:
             columns = tuple(np.array(c) for c in zip(*(p for _, p in members)))
             groups.append(EdgeGroup(law, columns, number, start, end_))
         return NodeBalance(
-            self.piping.volume, state.air, groups, sources, len(self.piping.edges),
-            self.atmosphere, h,
+            self.piping.volume, state.air, groups, sources,
+            len(self.piping.edges), self.atmosphere, h,
         )  # fmt: skip
 
     def _came(self, flow: Array, n_nodes: int, h: float) -> Array:

@@ -23,7 +23,9 @@ from limpet.cavity.gas.vacuum_line import Ejector, Pump
 Array = np.ndarray
 
 MOST_STEPS = 60  # of Newton; five to eight are usual
+LEAPS = (np.inf, 1.0, 10.0, 0.1)  # of the ambient pressure, tried one after the other
 HALVINGS = 12  # of a step of Newton
+DECREASE = 0.3  # of r, by a full step; else it would swing about the bend of an orifice's flow
 SETTLED = 1e-13  # of the ambient pressure: the last step of Newton
 
 
@@ -113,39 +115,52 @@ class NodeBalance:
     ) -> tuple[Array, Array, Array]:
         """(k,) [Pa] the pressures at the end of the step, from the guess p, which the nodes that
         are `fixed` (k,) bool keep; r and its Jacobian there, without the cavities.
+
+        Where a source has no slope yet and an orifice is choked, a step may lead far off: what does
+        not converge is tried again with shorter ones.
         """
-        cavities, free = cavities or CavityAir.none(), np.flatnonzero(~fixed)
-        p, scale = p.copy(), self.around.pressure
-        r, jacobian, whole = self._whole(p, cavities, given)
-        size = np.abs(whole[0][free]).max(initial=0.0)
+        known, free = cavities or CavityAir.none(), np.flatnonzero(~fixed)
+        best, least = p, np.inf
+        for leap in LEAPS:
+            found, size, converged = self._newton(p, free, known, given, leap)
+            if converged or size < least:
+                best, least = found, size
+            if converged:
+                break
+        return best, *self.leaving(best, given)
+
+    def _newton(
+        self, p: Array, free: Array, cavities: CavityAir, given: Array | None, leap: float
+    ) -> tuple[Array, float, bool]:
+        """(k,) [Pa] where Newton's method leads from p, the sum of |r| there [mol/s], and whether
+        it has come to rest. leap: by which a pressure rises in a step at most, of the ambient one.
+        """
+        scale = self.around.pressure
+        r, jacobian = self._whole(p, cavities, given)
+        size = np.abs(r[free]).sum()
         for _ in range(MOST_STEPS):
             if not len(free) or size == 0.0:
-                break
-            step = np.linalg.solve(whole[1][np.ix_(free, free)], -whole[0][free])
-            step = np.maximum(step, -0.9 * p[free])  # pressures stay above zero
-            share = 1.0
-            for _ in range(HALVINGS):
+                return p, size, True
+            step = np.linalg.solve(jacobian[np.ix_(free, free)], -r[free])
+            step = np.clip(step, -0.9 * p[free], leap * scale)  # pressures stay above zero
+            settled = bool(np.abs(step).max() <= SETTLED * scale)
+            for share in 0.5 ** np.arange(HALVINGS):
                 ahead = p.copy()
                 ahead[free] += share * step
-                found = self._whole(ahead, cavities, given)
-                change = np.abs(found[2][0][free]).max()
-                if change < size or np.abs(step).max() <= SETTLED * scale:
+                r, jacobian = self._whole(ahead, cavities, given)
+                left = np.abs(r[free]).sum()
+                if settled or left <= (1.0 - DECREASE * share) * size:
                     break
-                share *= 0.5
-            p, (r, jacobian, whole), size = ahead, found, change
-            if np.abs(step).max() <= SETTLED * scale:
-                break
-        return p, r, jacobian
+            p, size = ahead, left
+            if settled:
+                return p, size, True
+        return p, size, False
 
-    def _whole(
-        self, p: Array, cavities: CavityAir, given: Array | None
-    ) -> tuple[Array, Array, tuple[Array, Array]]:
-        """r and its Jacobian without the cavities, and both with them."""
+    def _whole(self, p: Array, cavities: CavityAir, given: Array | None) -> tuple[Array, Array]:
+        """r and its Jacobian, with the air of the cavities."""
         r, jacobian = self.leaving(p, given)
-        if not len(cavities.node):
-            return r, jacobian, (r, jacobian)
-        flow, slope = cavities.leaving(p[cavities.node], self.h, self.around.rt)
-        total, with_air = r.copy(), jacobian.copy()
-        total[cavities.node] += flow
-        with_air[cavities.node, cavities.node] += slope
-        return r, jacobian, (total, with_air)
+        if len(cavities.node):
+            flow, slope = cavities.leaving(p[cavities.node], self.h, self.around.rt)
+            r[cavities.node] += flow
+            jacobian[cavities.node, cavities.node] += slope
+        return r, jacobian

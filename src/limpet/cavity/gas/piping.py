@@ -71,11 +71,6 @@ class Piping:
     source_of: Array  # (lines,) int
     manifold: Array  # (manifolds,) int, their nodes
 
-    @property
-    def on_source(self) -> Array:
-        """(lines,) bool: no resistance lies between the cup and its source."""
-        return np.array([self.sources[s].node for s in self.source_of], int) == self.port
-
 
 def piping(lines: Sequence[Line], trunks: Sequence[Trunk] = ()) -> Piping:
     """The graph of lines, from each cup to its source or manifold."""

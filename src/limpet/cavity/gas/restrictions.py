@@ -21,6 +21,7 @@ FlowLaw = Callable[..., FlowAndSlopes]  # as above
 BLASIUS = 0.3164  # f = BLASIUS Re^(-1/4), smooth tubes up to Re 1e5
 SHARPNESS = 4  # of the transition: f^4 = f_laminar^4 + f_turbulent^4
 LINEAR = 1e-4  # psi^2 of an orifice below which its flow is about linear: 5 Pa at 1 bar
+OPENING = 10.0  # [Pa] over which a non-return valve opens
 TUBE_STEPS = 7  # of Newton for the flow through a tube: five are enough for 1e-15
 
 
@@ -30,10 +31,13 @@ def linear(first: Array, second: Array, conductance: Array) -> FlowAndSlopes:
 
 
 def one_way(first: Array, second: Array, conductance: Array, cracking: Array) -> FlowAndSlopes:
-    """A non-return valve: nothing until the drop exceeds `cracking` [Pa], linear beyond it."""
-    drop = first - second - cracking
-    slope = np.where(drop > 0.0, conductance, 0.0)
-    return slope * drop, slope, -slope
+    """A non-return valve: nothing until the drop exceeds `cracking` [Pa], linear beyond it, but for
+    the first 10 Pa, in which it opens.
+    """
+    drop = np.maximum(first - second - cracking, 0.0)
+    opening = np.minimum(drop, OPENING)
+    slope = conductance * opening / OPENING
+    return conductance * (drop - opening) + 0.5 * slope * opening, slope, -slope
 
 
 def tube_parameters(length: float, diameter: float, rt: float) -> tuple[float, float]:

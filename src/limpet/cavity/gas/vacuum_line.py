@@ -222,10 +222,10 @@ def _stretch(source: Pump | Ejector, vacuum: float) -> None:
 def _characteristic(source: Pump | Ejector, vacuum: float) -> tuple[float, float]:
     """Flow [m^3/s] at a vacuum [Pa], and its slope by the vacuum."""
     points = source.curve
-    if vacuum >= points[-1][0]:
+    if vacuum > points[-1][0]:
         return 0.0, 0.0
     for (v, q), (w, r) in pairwise(points):
-        if vacuum < w:
+        if vacuum <= w:
             slope = (r - q) / (w - v) if vacuum > v else 0.0
             return q + slope * (vacuum - v), slope
     raise AssertionError("a curve ends at its end vacuum")
