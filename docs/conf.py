@@ -43,7 +43,10 @@ nitpick_ignore_regex = [
         "py:class",
         r"Control|ParticleModel|SolverMemory|Surface|Body|FrictionTable|RunnableSimulation|limpet\.geometry\..+",
     ),
-    ("py:class", r"Control|ParticleModel|Vector|Spec|Source|PathLike|Line|Runnable"),
+    (
+        "py:class",
+        r"Control|ParticleModel|Vector|Spec|Source|Element|Given|ManifoldSpec|PathLike|Line|Runnable",
+    ),
     ("py:class", r"primitives\.Solid"),
 ]
 

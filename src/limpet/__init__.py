@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from limpet.cavity.gas.atmosphere import Atmosphere
     from limpet.cavity.gas.exchange import AirExchange
     from limpet.cavity.gas.limit import ConstantLimit, ElasticEnergy, TractionPath
-    from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Valve
+    from limpet.cavity.gas.line_elements import (
+        CheckValve,
+        FlowCheck,
+        Hose,
+        Orifice,
+        Reservoir,
+        Restriction,
+    )
+    from limpet.cavity.gas.vacuum_line import Ejector, Pump, Regulator, Valve
     from limpet.cavity.seal.boundary import SealBoundary
     from limpet.cavity.seal.leaky import LeakySeal
     from limpet.dynamics import motion
@@ -38,16 +46,22 @@ if TYPE_CHECKING:
 _NAMES = {
     "Atmosphere": "limpet.cavity.gas.atmosphere",
     "AirExchange": "limpet.cavity.gas.exchange",
+    "CheckValve": "limpet.cavity.gas.line_elements",
     "ConstantLimit": "limpet.cavity.gas.limit",
+    "Ejector": "limpet.cavity.gas.vacuum_line",
     "ElasticEnergy": "limpet.cavity.gas.limit",
     "LeakySeal": "limpet.cavity.seal.leaky",
     "LimpetError": "limpet.errors",
     "Fem": "limpet.fem.material",
-    "Hose": "limpet.cavity.gas.vacuum_line",
+    "FlowCheck": "limpet.cavity.gas.line_elements",
+    "Hose": "limpet.cavity.gas.line_elements",
     "Material": "limpet.fem.material",
     "NewtonSettings": "limpet.solver.newton",
+    "Orifice": "limpet.cavity.gas.line_elements",
     "Pump": "limpet.cavity.gas.vacuum_line",
     "Regulator": "limpet.cavity.gas.vacuum_line",
+    "Reservoir": "limpet.cavity.gas.line_elements",
+    "Restriction": "limpet.cavity.gas.line_elements",
     "SealBoundary": "limpet.cavity.seal.boundary",
     "Relinearisation": "limpet.dynamics.relinearisation",
     "Rubber": "limpet.fem.rubbers",
@@ -74,12 +88,12 @@ _MODULES = {
 }
 
 __all__ = [
-    "AirExchange", "Atmosphere", "ConstantLimit", "ElasticEnergy", "Fem", "GaussSeidelSettings",
-    "Hose", "LeakySeal", "LimpetError", "Material", "NewtonSettings", "Pump", "Regulator",
-    "Relinearisation", "Rubber",
-    "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World", "cups",
-    "fields", "fit_rubber",
-    "hausdorff", "motion", "particles", "rubber", "run", "shapes", "view", "young_of_shore",
+    "AirExchange", "Atmosphere", "CheckValve", "ConstantLimit", "Ejector", "ElasticEnergy", "Fem",
+    "FlowCheck", "GaussSeidelSettings", "Hose", "LeakySeal", "LimpetError", "Material",
+    "NewtonSettings", "Orifice", "Pump", "Regulator", "Relinearisation", "Reservoir", "Restriction",
+    "Rubber", "SealBoundary", "Settings", "Simulation", "State", "TractionPath", "Valve", "World",
+    "cups", "fields", "fit_rubber", "hausdorff", "motion", "particles", "rubber", "run", "shapes",
+    "view", "young_of_shore",
 ]  # fmt: skip
 
 

@@ -28,9 +28,16 @@ class Dimension:
     zero: dict[str, float] | None = None  # unit -> SI value of its zero point, if not 0
 
 
+DARCY = 9.869233e-13  # [m^2]
+
 DIMENSIONS: dict[str, Dimension] = {
     "m": Dimension(
         "a length", {"m": 1, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "in": 0.0254}, ("m", "mm")
+    ),
+    "m^2": Dimension(
+        "an area or a permeability",
+        {"m^2": 1, "cm^2": 1e-4, "mm^2": 1e-6, "D": DARCY, "mD": 1e-3 * DARCY},
+        ("m^2", "mm^2"),
     ),
     "m^3": Dimension(
         "a volume", {"m^3": 1, "cm^3": 1e-6, "mm^3": 1e-9, "l": 1e-3, "ml": 1e-6}, ("m^3", "mm^3")
@@ -46,7 +53,9 @@ DIMENSIONS: dict[str, Dimension] = {
     "rad": Dimension("an angle", {"rad": 1, "deg": math.pi / 180}, ("deg",)),
     "m/s": Dimension("a speed", {"m/s": 1, "mm/s": 1e-3}, ("m/s", "mm/s")),
     "m^3/s": Dimension(
-        "a volume flow", {"m^3/s": 1, "l/s": 1e-3, "l/min": 1e-3 / 60, "ml/s": 1e-6}, ("l/min",)
+        "a volume flow",
+        {"m^3/s": 1, "l/s": 1e-3, "l/min": 1e-3 / 60, "ml/s": 1e-6, "m^3/h": 1 / 3600},
+        ("l/min",),
     ),
     "m/s^2": Dimension("an acceleration", {"m/s^2": 1}, ("m/s^2",)),
     "mol": Dimension("an amount", {"mol": 1, "mmol": 1e-3, "umol": 1e-6}, ("mol", "mmol", "umol")),
@@ -69,6 +78,17 @@ def quantity(value: object, si: str, field: str = "value") -> float:
         return _read(value, si)
     except ValueError as problem:
         raise LimpetError(f"{field} = {_shown(value)}: {problem}") from None
+
+
+def within(field: str, value: object, si: str, low: float, high: float) -> float:
+    """A quantity from `low` to `high` (SI): what lies beyond has mostly lost its unit."""
+    number = quantity(value, si, field)
+    if not low <= number <= high:
+        raise LimpetError(
+            f"{field} = {_shown(value)}: expected {show(low, si)} to {show(high, si)}; plain "
+            f"numbers are in {si}, strings may have units ({', '.join(DIMENSIONS[si].units)})"
+        )
+    return number
 
 
 def show(value: float, si: str, digits: int = 4) -> str:

@@ -14,6 +14,7 @@ from limpet.cavity.gas.exchange import AirExchange
 from limpet.cavity.gas.ledger import AirLedger
 from limpet.cavity.gas.limit import ElasticEnergy
 from limpet.cavity.gas.network import GasNetwork
+from limpet.cavity.gas.piping import piping
 from limpet.cavity.gas.transfer import transfer_air
 from limpet.cavity.seal.boundary import SealBoundary
 from limpet.cavity.search import CavitySearch
@@ -38,8 +39,8 @@ def cavity_set(scene, x, air=AIR, exchange=None, elastic=None):
     )
     energy = np.zeros((2, 2)) if elastic is None else elastic
     return CavitySet(
-        search, None, GasNetwork((), air), [None, None], exchange or AirExchange(), lambda: energy,
-        ["one", "other"],
+        search, None, GasNetwork((), piping(()), (), air), [None, None],
+        exchange or AirExchange(), lambda: energy, ["one", "other"],
     )  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def test_another_version_of_the_format_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(state_file, "VERSION", 99)
     simulation.save(tmp_path / "state.npz")
     monkeypatch.undo()
-    with pytest.raises(lp.LimpetError, match="format version 99, this Limpet reads 1"):
+    with pytest.raises(lp.LimpetError, match="format version 99, this Limpet reads 2"):
         simulation.load(tmp_path / "state.npz")
 
 

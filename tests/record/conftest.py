@@ -147,7 +147,7 @@ def toy_scene():
         world=SimpleNamespace(
             gravity=(0.0, 0.0, -9.81),
             probe_columns=list,
-            connections={},
+            sensor_names=list,
             held_bodies=lambda: ["cup"],
         ),
         h=parameters.h,

@@ -98,6 +98,15 @@ def test_a_pump_against_a_leak_settles_where_flows_balance():
     assert last.flow == pytest.approx(g * last.vacuum * rt / p_atm, rel=1e-3)
 
 
+def test_hose_and_leak_in_the_words_of_data_sheets():
+    changes = {"hose_length": "2 m", "hose_diameter": "6 mm", "leak_flow": "0.5 l/min"}
+    world = load("active-a20", SMALL | changes).world
+    *_, hose = world.connections["plate"].line
+    assert (hose.length, hose.diameter) == (2.0, 6e-3)
+    g = 0.5e-3 / 60 * 101325.0 / (8.314462618 * 293.15) / 6e3
+    assert world.air_exchanges["plate"].conductance == pytest.approx(g, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -106,6 +115,7 @@ def test_a_pump_against_a_leak_settles_where_flows_balance():
         ({"vacuum": "-6 kPa"}, "vacuum = '-6 kPa': expected a number greater than 0"),
         ({"pump_flow": "-1 l/min"}, "pump_flow = '-1 l/min'"),
         ({"line_conductance": 0.0}, "line_conductance = 0.0"),
+        ({"hose_length": "2 m", "hose_diameter": "2 m"}, "hose diameter = 2.0: expected 0.1 mm to"),
     ],
 )
 def test_wrong_parameters_are_refused(changes, message):

@@ -15,11 +15,13 @@ from typing import Protocol
 import numpy as np
 
 from limpet.cavity.gas import law, regulated
+from limpet.cavity.gas.cavity_flow import CavityFlow, coupling
 from limpet.cavity.gas.exchange import AirExchange, ExchangeResult, exchange_air
 from limpet.cavity.gas.increments import PressureIncrement
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import ConstantLimit, Seal
-from limpet.cavity.gas.network import CavityFlow, GasNetwork, HoseState
+from limpet.cavity.gas.line_flows import follow_lines, on_lines, predicted_pressures
+from limpet.cavity.gas.network import GasNetwork
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh, volume_and_gradient
 from limpet.cavity.seal.leak_paths import (
@@ -137,9 +139,13 @@ class CavitySet(ConstraintSet):
                 volume, least = volume + flow, flow + self._least(cavity)
             data[i] = volume, product, cavity.p_max, around.pressure, cavity.gas.exponent, least
         keys = np.array([a.id for a in cavities], dtype=np.int64)
+        bias, joined = np.zeros(c), coupling([a.flow for a in cavities], around.rt)
+        if joined is not None:
+            bias = -joined[0] @ (joined[1] - around.pressure)
         return RowBlock(
-            jacobian, np.zeros(c), np.zeros(c), kind, np.arange(c + 1, dtype=np.int32), data, keys
-        )
+            jacobian, bias, np.zeros(c), kind, np.arange(c + 1, dtype=np.int32), data, keys,
+            coupling=None if joined is None else joined[0],
+        )  # fmt: skip
 
     def _least(self, cavity: Cavity) -> float:
         """[m^3] V of walls that meet."""
@@ -176,8 +182,8 @@ class CavitySet(ConstraintSet):
         h = self._now.h
         self.ledger, self.reports = self.close(self._trial, pressures, rates, h)
         self.air_error = self.ledger.error
-        if self.ledger.hoses:
-            self.sensors = self._network.sensors(self.ledger.hoses, h)
+        if self.ledger.lines is not None:
+            self.sensors = self._network.sensors(self.ledger.lines, h)
 
     def trial(
         self,
@@ -212,13 +218,16 @@ class CavitySet(ConstraintSet):
             seals = self._leaky.leaking(measured, seals, paths, load, there, near)
         port: dict[int, int] = {}
         if self._network.ports:
-            hoses, created = self._network.begin(ledger.hoses, time + h, control.vacuum)
-            ledger = replace(ledger, hoses=hoses, created=ledger.created + created)
+            lines, created = self._network.begin(ledger.lines, time + h, control.vacuum)
+            ledger = replace(ledger, lines=lines, created=ledger.created + created)
             port = self._network.port_of([(c.id, c.mesh, c.volume) for c in measured])
         fed = tuple(
-            self._with_exchange(c, seal, time, h, ledger.hoses, port.get(c.id), control.leak)
+            self._with_exchange(c, seal, time, h, port.get(c.id), control.leak)
             for c, seal in zip(measured, seals)
         )
+        if port and ledger.lines is not None:
+            found = predicted_pressures(self._network, ledger.lines, fed, h)
+            fed = on_lines(self._network, ledger.lines, fed, found, h)
         return replace(
             ledger, cavities=fed, leaked=ledger.leaked + sum(c.leaked for c in fed)
         ), remeshed
@@ -260,13 +269,16 @@ class CavitySet(ConstraintSet):
                     gap_conductance=c.seal.conductance,
                 )
             )  # fmt: skip
-        hoses = self._network.advance(ledger.hoses, drawn, h, open_rings) if ledger.hoses else ()
         ledger = replace(
             ledger, cavities=tuple(cavities), vented=ledger.vented + vented, load=self._load(),
-            hoses=hoses,
-            leaked=ledger.leaked + leaked + sum(hose.drawn for hose in hoses if not hose.on_cavity),
-            taken=ledger.taken + sum(hose.taken for hose in hoses),
+            leaked=ledger.leaked + leaked,
         )  # fmt: skip
+        if ledger.lines is not None:
+            lines = self._network.advance(ledger.lines, drawn, h, open_rings)
+            ledger = replace(
+                ledger, lines=lines, leaked=ledger.leaked + lines.let_in,
+                taken=ledger.taken + float(lines.taken.sum()),
+            )  # fmt: skip
         return ledger, tuple(reports)
 
     def _load(self) -> Array:
@@ -319,9 +331,8 @@ class CavitySet(ConstraintSet):
         return limited or any(b.traction < np.inf for b in exchanges)
 
     def _with_exchange(
-        self, c: Cavity, seal: Seal, time: float, h: float, hoses: Sequence[HoseState],
-        port: int | None, leak: float | None,
-    ) -> Cavity:  # fmt: skip
+        self, c: Cavity, seal: Seal, time: float, h: float, port: int | None, leak: float | None
+    ) -> Cavity:
         """The cavity after a step's air exchange, and the pressure that its seal holds.
 
         On a vacuum line, and through a leaky ring, what leaks and what is drawn are balanced within
@@ -332,7 +343,7 @@ class CavitySet(ConstraintSet):
             g = exchange.conductance_at(seal.traction) + seal.conductance
             least = -c.gas.amount / h  # a constant rate cannot take more than there is
             leaks = Flow(a=max(exchange.leak, least) + g * air.pressure, b=g)
-            flow = CavityFlow(leaks, self._network.flow_from_cup(port, hoses, h), port)
+            flow = CavityFlow(leaks, port=port)  # what its line draws: see _on_lines
             exchange = replace(exchange, leak=0.0, conductance=0.0)
         elif seal.conductance > 0.0 and air.exponent == 1.0:
             g = seal.conductance
@@ -350,6 +361,22 @@ class CavitySet(ConstraintSet):
             c, gas=result.gas, stored=result.stored, leaked=result.leaked, seal=seal,
             p_max=air.pressure + held, flow=flow,
         )  # fmt: skip
+
+    def adjust(self, multipliers: Array) -> bool:
+        """Take the flows into vacuum lines anew, at the pressures that the rows have led to."""
+        trial, h, found = self._trial, self._now.h, multipliers + self._atmosphere.pressure
+        least = np.array([self._least(c) for c in trial.cavities])
+        if trial.lines is None or follow_lines(
+            self._network, trial.lines, trial.cavities, found, least, h
+        ):
+            return False
+        cavities = on_lines(self._network, trial.lines, trial.cavities, found, h)
+        self._trial = replace(trial, cavities=cavities)
+        return True
+
+    @property
+    def adjusts(self) -> bool:
+        return bool(self._network.ports)
 
     def _exchange(self, mesh: CavityMesh, leak: float | None) -> AirExchange:
         """That of the body that carries the ring; if it has none, of the first wall that has."""

@@ -61,6 +61,7 @@ class RowBlock:
     data: Array  # (b, DATA) as the law's file says
     keys: Array  # (b,) int64, unique within the set: the same block in the next step
     frames: Array | None = None  # (b, 3, 3) axes of the rows; None: the rows are scalars
+    coupling: Array | None = None  # (r, r) symmetric, compliance between the rows; None: none
 
     def __len__(self) -> int:
         return len(self.bias)
@@ -90,6 +91,17 @@ class ConstraintSet(ABC):
 
     def activate(self, v: Array) -> bool:
         """Whether inactive rows have joined, since velocities v (N, 3) violate them."""
+        return False
+
+    @property
+    def adjusts(self) -> bool:
+        """Whether `adjust` may change its rows."""
+        return False
+
+    def adjust(self, multipliers: Array) -> bool:
+        """Whether bias, data and coupling of its rows have changed, as they depend on what was
+        found: the multipliers of its rows.
+        """
         return False
 
     def relinearise(self, x_after: Array) -> None:

@@ -302,7 +302,8 @@ class Simulation:
     @property
     def vacuum(self) -> float | None:
         """[Pa] the deepest that a vacuum line is asked for; None: there is no line."""
-        own = max((c.source.end_vacuum for c in self.world.connections.values()), default=None)
+        lines = self.world.connections.values()
+        own = max((float(c.source.end_vacuum) for c in lines), default=None)
         return own if own is None or self.control.vacuum is None else self.control.vacuum
 
     # Where everything is

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from limpet.cavity.gas.atmosphere import Gas
+from limpet.cavity.gas.cavity_flow import CavityFlow
 from limpet.cavity.gas.ledger import AirLedger, Cavity
 from limpet.cavity.gas.limit import Seal
-from limpet.cavity.gas.network import CavityFlow, HoseState
+from limpet.cavity.gas.network import NetworkState
 from limpet.cavity.gas.vacuum_line import Flow
 from limpet.cavity.mesh import CavityMesh
 from limpet.contact.contacts import Contacts
@@ -27,12 +28,12 @@ from limpet.storage.files import npz_bytes, write_whole
 from limpet.storage.tree import decode, encode
 
 FORMAT = "limpet state"
-VERSION = 1
+VERSION = 2
 RECORDS = {
     record.__name__: record
     for record in (
         State, Control, SolverMemory, WarmStart, Contacts, AirLedger, Cavity, CavityMesh, Gas, Seal,
-        HoseState, CavityFlow, Flow,
+        NetworkState, CavityFlow, Flow,
     )
 }  # fmt: skip
 

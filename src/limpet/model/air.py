@@ -11,6 +11,7 @@ from limpet.cavity.cavity_set import CavitySet
 from limpet.cavity.gas.exchange import AirExchange
 from limpet.cavity.gas.limit import ElasticEnergy
 from limpet.cavity.gas.network import GasNetwork, Port
+from limpet.cavity.gas.piping import Line, Trunk, piping
 from limpet.cavity.mesh import JoinedSurface
 from limpet.cavity.seal.leaky import LeakySeal
 from limpet.cavity.seal.leaky_rings import LeakyRings
@@ -21,12 +22,17 @@ from limpet.dynamics.body import Body
 from limpet.dynamics.constraint_set import PointMap
 from limpet.errors import LimpetError, suggest
 from limpet.fem.soft_body import SoftBody
+from limpet.geometry.bvh import Tree, closest_points
 from limpet.meshing.check import has_hollow
 from limpet.model.settings import Settings
-from limpet.model.specs import SoftSpec
+from limpet.model.specs import Connection, ManifoldSpec, SoftSpec
 from limpet.model.world import World
+from limpet.units import show
 
 Array = np.ndarray
+
+OFF_SURFACE = 2e-3  # [m] by which a port may miss the facets of its body
+INNER_REGIONS = {"underside", "port", "lip"}
 
 
 def cavity_set(
@@ -40,7 +46,8 @@ def cavity_set(
         world.atmosphere, settings.cavities, _inner_region(settings.inner_region, members, points),
         [c.shape for c in colliders], frozenset(np.flatnonzero(staggered).tolist()),
     )  # fmt: skip
-    network = GasNetwork(_ports(world, settings, members, points), world.atmosphere)
+    _check_ports(world, members, surface, search.trees)
+    network = _network(world, _ports(world, settings, members, points))
     exchanges = [world.air_exchanges.get(m.name) for m in members]
     leaky = None
     if isinstance(settings.seal, LeakySeal):
@@ -73,6 +80,56 @@ def _elastic(world: World, members: Sequence[Body]) -> Array:
     return out
 
 
+def _check_ports(
+    world: World, members: Sequence[Body], surface: JoinedSurface, trees: Sequence[Tree]
+) -> None:
+    """Refuse ports that are not on their body, or on the outside of a cup."""
+    for i, m in enumerate(members):
+        c = world.connections.get(m.name)
+        if c is None or c.port is None:
+            continue
+        x = np.ascontiguousarray(m.positions()[: np.diff(surface.offset)[i]])
+        at = np.array([c.port])
+        (face,), _, (distance,) = closest_points(trees[i], x, surface.own_triangles[i], at, np.inf)
+        where = f"connect on '{m.name}': port = ({', '.join(f'{v:g}' for v in c.port)}) m"
+        if distance > OFF_SURFACE:
+            raise LimpetError(
+                f"{where} is {show(float(distance), 'm', 3)} from its surface; expected a point on "
+                "its inner surface, in the coordinates of the world"
+            )
+        inside = _inner_vertices(m)
+        if inside is not None and not inside[surface.own_triangles[i][face]].any():
+            raise LimpetError(
+                f"{where} is on the outside of the cup, where no cavity can be; expected a point "
+                "on its inner surface, or none for the largest cavity"
+            )
+
+
+def _inner_vertices(body: Body) -> Array | None:
+    """(n,) bool: the collision vertices on the inner surface of a cup; None: it is not known."""
+    if not isinstance(body, SoftBody) or "underside" not in body.shape.regions:
+        return None
+    inner = np.zeros(body.n_points, dtype=bool)
+    for name in INNER_REGIONS & body.shape.regions.keys():
+        inner[body.shape.collision.vertices_of(body.shape.regions[name])] = True
+    return inner
+
+
+def _network(world: World, ports: Sequence[Port]) -> GasNetwork:
+    """The graph of the vacuum lines and manifolds."""
+    manifolds = list(world.manifolds.values())
+    trunks = [Trunk(m.name, m.line, m.source, m.valve, m.switch) for m in manifolds]
+    lines = [_line(c, manifolds) for c in world.connections.values()]
+    return GasNetwork(ports, piping(lines, trunks), trunks, world.atmosphere)
+
+
+def _line(c: Connection, manifolds: Sequence[ManifoldSpec]) -> Line:
+    if isinstance(c.source, ManifoldSpec):
+        number = next(i for i, m in enumerate(manifolds) if m is c.source)
+        return Line(c.line, manifold=number)
+    return Line(c.line, c.source, c.valve)
+
+
 def _ports(
     world: World, settings: Settings, members: Sequence[Body], points: PointMap
 ) -> list[Port]:
@@ -91,7 +148,7 @@ def _ports(
                 able = faces.used_nodes()
             away = np.linalg.norm(members[i].positions()[able] - c.port, axis=1)
             vertex = int(points.first[i] + able[away.argmin()])
-        ports.append(Port(name, i, vertex, c.source, c.hose, c.valve, c.switch))
+        ports.append(Port(name, i, vertex, c.switch))
     return ports
 
 
@@ -115,6 +172,12 @@ def _inner_region(name: str | None, members: Sequence[Body], points: PointMap) -
 def check_lines(world: World, placed: Sequence[tuple[str, Array, Array]]) -> None:
     """Refuse a vacuum line on a body round which no air can be trapped."""
     hollow = [name for name, x, t in placed if world.connections and has_hollow(x, t)]
+    served = {
+        c.source.name for c in world.connections.values() if isinstance(c.source, ManifoldSpec)
+    }
+    for name in world.manifolds:
+        if name not in served:
+            raise LimpetError(f"manifold '{name}': no cup is connected to it; expected one or more")
     may_touch = world.contact_table.may_touch
     for name in world.connections:
         if not any(name == other or may_touch(name, other) for other in hollow):

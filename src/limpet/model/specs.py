@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from limpet.cavity.gas.vacuum_line import Hose, Source, Valve
+from limpet.cavity.gas.line_elements import Element
+from limpet.cavity.gas.vacuum_line import Source, Valve
 from limpet.errors import LimpetError
 from limpet.fem.attachments import Attachment
 from limpet.fem.elements.choose import choose
@@ -129,11 +130,27 @@ class JointSpec:
 
 
 @dataclass(frozen=True)
+class ManifoldSpec:
+    """A manifold: one source for the cups that are connected to it (World.add_manifold)."""
+
+    name: str
+    source: Source
+    line: tuple[Element, ...]  # from the manifold to the source, its own volume first
+    valve: Valve
+    switch: float  # [Pa]
+
+    @property
+    def end_vacuum(self) -> float:
+        """[Pa] the deepest of its source."""
+        return float(self.source.end_vacuum)
+
+
+@dataclass(frozen=True)
 class Connection:
     """A vacuum line on a body."""
 
-    source: Source
-    hose: Hose
+    source: Source | ManifoldSpec
+    line: tuple[Element, ...]  # from the cup to the source or manifold
     valve: Valve
     switch: float  # [Pa]
     port: Array | None  # (3,) [m], or None: the largest cavity on the body

@@ -9,17 +9,20 @@ import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere
 from limpet.cavity.gas.exchange import AirExchange
-from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Source, Valve
+from limpet.cavity.gas.line_elements import Element, Reservoir, elements_of
+from limpet.cavity.gas.vacuum_line import Source, Valve
 from limpet.dynamics.motion import HOLD, Motion
 from limpet.errors import LimpetError, require_positive, suggest
 from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.smooth import CREASE
+from limpet.model import lines
 from limpet.model.contact_table import ContactTable
 from limpet.model.specs import (
     INTEGRATORS,
     Connection,
     JointSpec,
+    ManifoldSpec,
     Named,
     Region,
     RigidSpec,
@@ -60,6 +63,7 @@ class World:
         self.actuators: dict[str, Actuator] = {}  # by body
         self.air_exchanges: dict[str, AirExchange] = {}  # by body
         self.connections: dict[str, Connection] = {}  # by body
+        self.manifolds: dict[str, ManifoldSpec] = {}
         self.probes: dict[str, Region] = {}
         self.joints: list[JointSpec] = []
         self.contact_table = ContactTable(self.specs, friction)
@@ -294,40 +298,53 @@ class World:
             )
         self.air_exchanges[body.name] = exchange
 
-    def connect(
-        self, body: Spec, source: Source, *, hose: Hose | None = None, valve: Valve | None = None,
-        port: Vector | None = None, switch: float | None = None,
-    ) -> None:  # fmt: skip
-        """Put a vacuum line on `body`: a Regulator or a Pump, with a hose and a valve if given.
+    def add_manifold(
+        self, source: Source, *, volume: float | str = 0.0,
+        line: Element | Sequence[Element] | None = None, valve: Valve | None = None,
+        switch: float | str | None = None, name: str = "manifold",
+    ) -> ManifoldSpec:  # fmt: skip
+        """One source for several cups: `connect` each of them to the manifold that is returned.
 
-        port [m]: where it enters, as a point on the body's surface; the cavity there is on the
-        line. Without one it is the largest with a wall on the body. switch [Pa]: the vacuum from
-        which on the sensor says that a part is present, half the source's deepest if not given. Of
-        two lines on one cavity the one that was connected first counts.
+        volume [m^3]: of the manifold, a reservoir included. line: what leads from it to the source,
+        an element or several in that order; valve: before the source. switch [Pa]: of its sensor,
+        half the source's deepest vacuum if not given.
         """
-        if not isinstance(body, (SoftSpec, RigidSpec)) or not isinstance(source, (Regulator, Pump)):
-            raise LimpetError("connect: expected a body of this world, and a Regulator or a Pump")
+        if name in self.manifolds or name in self.specs:
+            raise LimpetError(f"add_manifold '{name}': that name is taken")
+        elements = (Reservoir(volume), *elements_of(line))
+        spec = lines.manifold(self, name, source, elements, valve, switch)
+        self.manifolds[name] = spec
+        return spec
+
+    def connect(
+        self, body: Spec, source: Source | ManifoldSpec, *,
+        line: Element | Sequence[Element] | None = None, valve: Valve | None = None,
+        port: Vector | None = None, switch: float | str | None = None,
+    ) -> None:  # fmt: skip
+        """Put a vacuum line on `body`: a Regulator, a Pump or an Ejector, or a manifold with one.
+
+        line: what leads from the cup to the source, an element (Hose, Restriction, Orifice,
+        Reservoir, CheckValve, FlowCheck) or several in that order; valve: before the source. port
+        [m]: where it enters, as a point on the body's surface; the cavity there is on the line.
+        Without one it is the largest with a wall on the body. switch [Pa]: the vacuum from which on
+        the sensor says that a part is present, half the source's deepest if not given. Of two lines
+        on one cavity the one that was connected first counts.
+        """
+        if not isinstance(body, (SoftSpec, RigidSpec)) or not lines.is_source(source):
+            raise LimpetError(
+                "connect: expected a body of this world, and a Regulator, a Pump, an Ejector or a "
+                "manifold"
+            )
         if self.specs.get(body.name) is not body:
             raise LimpetError(f"connect on '{body.name}': it is not a body of this world")
         if body.name in self.connections:
             raise LimpetError(f"'{body.name}' is on a line already")
-        deepest, atmosphere = source.end_vacuum, self.atmosphere
-        if deepest > atmosphere.pressure:
-            raise LimpetError(
-                f"connect on '{body.name}': vacuum = {deepest:g} Pa is below absolute zero "
-                f"pressure; expected at most that of the atmosphere, {atmosphere.pressure:g} Pa"
-            )
-        hose = hose or Hose()
-        if atmosphere.exponent != 1.0 and not (isinstance(source, Regulator) and hose.is_nothing):
-            raise LimpetError(
-                f"connect on '{body.name}': the air has exponent = {atmosphere.exponent:g}; pumps "
-                "and hoses need 1 (air takes the temperature of its pipes), a bare Regulator not"
-            )
-        switch = 0.5 * deepest if switch is None else require_positive("switch", switch, " Pa")
-        where = None if port is None else np.asarray(port, dtype=float)
-        if where is not None and (where.shape != (3,) or not np.all(np.isfinite(where))):
-            raise LimpetError(f"connect port = {port}: expected three finite numbers [m]")
-        self.connections[body.name] = Connection(source, hose, valve or Valve(), switch, where)
+        made = lines.connection(self, body.name, source, elements_of(line), valve, port, switch)
+        self.connections[body.name] = made
+
+    def sensor_names(self) -> list[str]:
+        """The vacuum sensors in the order of the reports: of the lines, then of the manifolds."""
+        return [*self.connections, *self.manifolds]
 
     def add_probe(self, name: str, target: Region | RigidSpec | ParticleBody | RigidBody) -> None:
         """Report a region's mean position in each step as name_x, name_y, name_z [m].

@@ -139,7 +139,9 @@ class Recorder:
         write_whole(folder / "scene.toml", scene_toml(self._scene))
         write_whole(folder / RESERVE, os.urandom(RESERVED))
         self._history = AppendedFile(folder / "history.csv")
-        more = world.probe_columns() + vacuum_columns(world.connections) + cup_columns(self._cups)
+        more = (
+            world.probe_columns() + vacuum_columns(world.sensor_names()) + cup_columns(self._cups)
+        )
         self._history.append((",".join((*COLUMNS, *more)) + "\n").encode())
         self.journal = Journal(folder)
         self._write_summary("running", None)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from limpet.cavity.gas.exchange import AirExchange
-from limpet.cavity.gas.vacuum_line import Hose, Pump, Regulator, Source, Valve
+from limpet.cavity.gas.line_elements import Element, Hose, Restriction
+from limpet.cavity.gas.vacuum_line import Pump, Regulator, Source, Valve
 from limpet.dynamics.motion import path
 from limpet.fem.material import Material
 from limpet.geometry.surface import volume
@@ -77,6 +78,13 @@ class ActiveParameters(SceneParameters):
     line_conductance: float | None = Field(
         None, gt=0.0, description="conductance of the hose [mol/(s Pa)]; infinite if not given"
     )
+    hose_length: NotNegative[Length] = Field(
+        0.0, description="length of a hose to the source; 0: none"
+    )
+    hose_diameter: Positive[Length] = Field(4e-3, description="inside diameter of that hose")
+    leak_flow: NotNegative[VolumeRate] = Field(
+        0.0, description="leak through the contact at that vacuum, as air at ambient conditions"
+    )
     leak_conductance: float = Field(
         0.0, ge=0.0, description="conductance of the contact [mol/(s Pa)], for a permeable plate"
     )
@@ -123,6 +131,20 @@ class ActiveParameters(SceneParameters):
         on = self.switched_on
         return Regulator([(on, 0.0), (on + max(self.rise, 1e-9), self.vacuum)]), Valve()
 
+    def line(self) -> list[Element]:
+        """From the hole to the source."""
+        line: list[Element] = [Restriction(self.line_conductance or float("inf"), self.line_volume)]
+        if self.hose_length > 0.0:
+            line.append(Hose(self.hose_length, self.hose_diameter))
+        return line
+
+    def leak(self) -> AirExchange:
+        """Through the contact."""
+        rated = 0.0
+        if self.leak_flow > 0.0:
+            rated = AirExchange.rated(self.leak_flow, self.vacuum).conductance
+        return AirExchange(conductance=self.leak_conductance + rated)
+
 
 class A30Parameters(ActiveParameters):
     young: Positive[Pressure] = Field(593e3, description="Young's modulus of the cup")
@@ -148,10 +170,9 @@ def build(p: ActiveParameters) -> World:
     if p.held:
         world.prescribe_motion(soft["top"], path(p.stroke()))
     source, valve = p.source()
-    line = Hose(p.line_volume, p.line_conductance or float("inf"))
-    world.connect(plate, source, hose=line, valve=valve, port=(p.hole_offset, 0.0, -HOLE_DEPTH))
-    if p.leak_conductance > 0.0:
-        world.set_air_exchange(plate, AirExchange(conductance=p.leak_conductance))
+    world.connect(plate, source, line=p.line(), valve=valve, port=(p.hole_offset, 0.0, -HOLE_DEPTH))
+    if (leak := p.leak()).conductance > 0.0:
+        world.set_air_exchange(plate, leak)
     world.add_probe("top", soft["top"])
     return world
 

@@ -32,6 +32,7 @@ MAX_RETRIES = 16  # solves with more rows when some were missed; 7 are seen betw
 SUNK = 1e-9  # [m] by which the regularisation may let a row give way
 STALLED = 1e-9  # [m] by which a retry changes where the step ends, at least
 IMPACT = 0.01  # of the regularisation, where no force was before: a ball loses 1e-5 of its speed
+MAX_ADJUSTMENTS = 30  # solves of a step with other data of the laws; two to five are seen
 IMMOBILE = 1e-14  # of the largest compliance: a row that acts on nothing that moves
 
 
@@ -84,10 +85,11 @@ class ConstraintSolver:
             u = layout.jacobian.times(free) + layout.bias
             problem, eliminated = self._assemble(bodies, layout, u, now)
             self.clock.lap("compliance")
-            result = self._solve(problem, layout, memory, now)
-            level = result.level if now.step % 10 else 0  # now and then try the direct way again
-            memory = SolverMemory.of(layout.blocks, layout.part, result.multipliers, level)
-            result = self._refine(problem, result)
+            first = self._solve(problem, layout, memory, now)
+            adjusting = [s for s in sets if s.adjusts]
+            first, result, settled = self._adjust(problem, first, layout, sets, adjusting)
+            level = first.level if now.step % 10 else 0  # now and then try the direct way again
+            memory = SolverMemory.of(layout.blocks, layout.part, first.multipliers, level)
             multipliers = result.multipliers
             if eliminated is not None:
                 multipliers = eliminated.complete(multipliers)
@@ -104,7 +106,12 @@ class ConstraintSolver:
                 free = self._apply(bodies, h * applied)
                 continue
             rates = layout.jacobian.times(v)
-            solved = result.converged and not astray and all(body.converged for body in bodies)
+            solved = (
+                result.converged
+                and settled
+                and not astray
+                and all(body.converged for body in bodies)
+            )
             refused = divisible and not solved
             if sets and not refused:
                 after = self._points_after(bodies, h)
@@ -244,7 +251,7 @@ class ConstraintSolver:
             w = reduced.dense()
             w.reshape(-1)[:: len(w) + 1] += lone
         laws = layout.kind, layout.start, layout.data
-        return Problem(w, regularisation, u, *laws, now.h, proximal), eliminated
+        return Problem(layout.coupled(w), regularisation, u, *laws, now.h, proximal), eliminated
 
     def _solve(
         self, problem: Problem, layout: RowLayout, memory: SolverMemory, now: StepContext
@@ -260,6 +267,31 @@ class ConstraintSolver:
                 f"{now.label}: constraint forces diverged (NaN or Inf); lower the time step"
             )
         return result
+
+    def _adjust(
+        self, problem: Problem, first: Solution, layout: RowLayout,
+        sets: Sequence[ConstraintSet], adjusting: Sequence[ConstraintSet],
+    ) -> tuple[Solution, Solution, bool]:  # fmt: skip
+        """Solve again while sets change bias, data and coupling of their rows.
+
+        Returns the last solution, that refined, and whether the sets have come to rest.
+        """
+        result = self._refine(problem, first)
+        for _ in range(MAX_ADJUSTMENTS):
+            found = result.multipliers
+            changed = [s.adjust(found[layout.part[s.name]]) for s in adjusting]
+            if not any(changed):
+                return first, result, True
+            before, layout = layout, RowLayout.stack(sets)
+            w = layout.coupled(before.coupled(problem.w, -1.0))
+            free = problem.free + (layout.bias - before.bias)[: len(problem.free)]
+            problem = replace(problem, w=w, free=free, data=layout.data)
+            again = self.method.solve(problem, first.multipliers, first.level)
+            if not np.all(np.isfinite(again.multipliers)):
+                break
+            first = again.after(first)
+            result = self._refine(problem, first)
+        return first, result, False
 
     def _refine(self, problem: Problem, found: Solution) -> Solution:
         """Once more, regularised about what was found: a step of the proximal point method."""

@@ -10,6 +10,7 @@ import numpy as np
 from limpet.dynamics.constraint_set import ConstraintSet, RowBlock
 from limpet.linalg.rows import Rows
 from limpet.solver.laws import ELIMINATED
+from limpet.solver.problem import FactoredDelassus
 
 Array = np.ndarray
 
@@ -34,6 +35,15 @@ class RowLayout:
             {name: block}, {name: slice(0, len(block))}, block.jacobian, block.bias,
             block.compliance, block.kind, block.start, block.data,
         )  # fmt: skip
+
+    def coupled(self, w: Array | FactoredDelassus, sign: float = 1.0) -> Array | FactoredDelassus:
+        """W with the coupling of rows added, or taken away; written out if there is any."""
+        found = [(self.part[n], b.coupling) for n, b in self.blocks.items()]
+        for own, coupling in found:
+            if coupling is not None:
+                w = w.dense() if isinstance(w, FactoredDelassus) else w.copy()
+                w[own, own] += sign * coupling
+        return w
 
     @staticmethod
     def stack(sets: Sequence[ConstraintSet]) -> RowLayout:

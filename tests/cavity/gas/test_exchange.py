@@ -66,6 +66,30 @@ def test_what_seeps_out_of_a_pressed_cavity_decays_as_it_fills():
     np.testing.assert_allclose(pressures - around.pressure, excess, rtol=1e-9)
 
 
+def test_a_rated_leak_lets_its_flow_through():
+    around = Atmosphere()
+    leak = AirExchange.rated("0.5 l/min", "60 kPa")
+    rate = leak.conductance * 60e3 * around.rt / around.pressure
+    assert rate == pytest.approx(0.5e-3 / 60, rel=1e-12)
+    with pytest.raises(lp.LimpetError, match="leak flow = 5: expected 6e-08 l/min to"):
+        AirExchange.rated(5, "60 kPa")
+    with pytest.raises(lp.LimpetError, match="leak flow = '60 kPa': expected a volume flow"):
+        AirExchange.rated("60 kPa", "0.5 l/min")
+
+
+def test_a_porous_part_follows_darcy_at_its_vacuum():
+    """n' = k A (P_atm^2 - P^2)/(2 mu L R T); 1 D = 9.869233e-13 m^2."""
+    around, p = Atmosphere(), 101325.0 - 50e3
+    leak = AirExchange.porous("20 mD", "3 mm", "8 cm^2", vacuum="50 kPa")
+    k, mu = 20e-3 * 9.869233e-13, 1.81e-5
+    darcy = k * 8e-4 * (around.pressure**2 - p**2) / (2.0 * mu * 3e-3 * around.rt)
+    assert leak.conductance * 50e3 == pytest.approx(darcy, rel=1e-12)
+    with pytest.raises(lp.LimpetError, match=r"permeability = 20: expected .* in m\^2"):
+        AirExchange.porous(20, "3 mm", "8 cm^2")
+    with pytest.raises(lp.LimpetError, match="porous thickness = 3: expected"):
+        AirExchange.porous("20 mD", 3, "8 cm^2")
+
+
 def test_contact_hinders_the_leak_exponentially():
     around = Atmosphere()
     breath = AirExchange(conductance=CONDUCTANCE, traction=5e3)

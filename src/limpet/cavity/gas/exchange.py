@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from limpet.cavity.gas.atmosphere import Atmosphere, Gas
+from limpet.cavity.gas.gap_flow import VISCOSITY
 from limpet.errors import LimpetError, require_positive
+from limpet.units import within
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,36 @@ class AirExchange:
                 raise LimpetError(
                     f"chamber has {after:g} s after {before:g} s: expected times that rise"
                 )
+
+    @classmethod
+    def rated(cls, flow: float | str, vacuum: float | str, traction: float = np.inf) -> AirExchange:
+        """A leak as it is measured: `flow` [m^3/s of air at ambient conditions, at sea level and 20
+        C] at a vacuum [Pa], and in proportion at others.
+        """
+        rate = within("leak flow", flow, "m^3/s", 1e-12, 1.0)
+        drop = within("leak vacuum", vacuum, "Pa", 1.0, 1e6)
+        air = Atmosphere()
+        return cls(conductance=rate * air.pressure / (air.rt * drop), traction=traction)
+
+    @classmethod
+    def porous(
+        cls, permeability: float | str, thickness: float | str, area: float | str,
+        vacuum: float | str = 0.0, traction: float = np.inf,
+    ) -> AirExchange:  # fmt: skip
+        """A part that air passes by Darcy's law: k A (P_atm^2 - P^2)/(2 mu L R T), taken in
+        proportion to the vacuum, and exact at the one given [Pa].
+
+        permeability k [m^2], or in mD; thickness L [m] that the air passes; area A [m^2] under the
+        cup.
+        """
+        k = within("permeability", permeability, "m^2", 1e-21, 1e-6)
+        length = within("porous thickness", thickness, "m", 1e-6, 1.0)
+        size = within("porous area", area, "m^2", 1e-9, 1.0)
+        air = Atmosphere()
+        drop = within("porous vacuum", vacuum, "Pa", 0.0, air.pressure)
+        mean = air.pressure - 0.5 * drop
+        g = k * size * mean / (VISCOSITY * length * air.rt)
+        return cls(conductance=g, traction=traction)
 
     def share(self, time: float) -> float:
         """The part of the trapped air that is in the cavity."""

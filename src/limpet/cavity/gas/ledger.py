@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from limpet.cavity.gas.atmosphere import Gas
+from limpet.cavity.gas.cavity_flow import CavityFlow
 from limpet.cavity.gas.limit import Seal
-from limpet.cavity.gas.network import CavityFlow, HoseState
+from limpet.cavity.gas.network import NetworkState
 from limpet.cavity.mesh import CavityMesh
 from limpet.report import NOWHERE, Place
 
@@ -56,14 +57,19 @@ class AirLedger:
     vented: float = 0.0
     released: float = 0.0
     taken: float = 0.0  # by pumps, regulators and vents
-    hoses: tuple[HoseState, ...] = ()
+    lines: NetworkState | None = None  # None: there are no vacuum lines
     pattern: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # see contact_pattern
     load: Array = field(default_factory=lambda: np.zeros(0))  # (N,) [N] normal, of the last step
 
     @property
+    def air_of_lines(self) -> float:
+        """[mol] in the vacuum lines."""
+        return 0.0 if self.lines is None else float(self.lines.air.sum())
+
+    @property
     def error(self) -> float:
         """Relative error of the air mass balance, over all air that was ever trapped."""
-        held = sum(c.air + c.stored for c in self.cavities) + sum(hose.air for hose in self.hoses)
+        held = sum(c.air + c.stored for c in self.cavities) + self.air_of_lines
         came = self.created + self.leaked
         scale = self.created + abs(self.leaked)
         left = self.vented + self.released + self.taken

@@ -27,8 +27,8 @@ def with_air(rng: Random, recipe: Recipe, r: float) -> Recipe:
         cup = replace(cup, line={"source": Call("Regulator", {"vacuum": vacuum})})
     elif choice < 0.5:
         flow = log_uniform(rng, 0.3, 30.0) * room / duration
-        pump = Call("Pump", {"free_flow": flow, "end_vacuum": deepest})
-        line = {"source": pump, **_hose(rng, room, duration, around)}
+        pump = Call("Pump", {"free_flow": flow, "end_vacuum": max(deepest, 1e3)})
+        line = {"source": pump, **_elements(rng, room, duration, around)}
         cup = replace(cup, line=line)
     elif rng.random() < 0.3:
         air["exponent"] = float(rng.choice([1.2, 1.4]))
@@ -44,13 +44,13 @@ def with_air(rng: Random, recipe: Recipe, r: float) -> Recipe:
     return replace(recipe.with_part(cup), atmosphere=Call("Atmosphere", air), leak=leak)
 
 
-def _hose(rng: Random, room: float, duration: float, around: float) -> dict[str, Call]:
+def _elements(rng: Random, room: float, duration: float, around: float) -> dict[str, Call]:
     found = {}
     if rng.random() < 0.5:
         given: dict[str, object] = {"volume": log_uniform(rng, 0.1, 10.0) * room}
         if rng.random() < 0.5:
             given["conductance"] = log_uniform(rng, 0.3, 30.0) * room / (2437.0 * duration)
-        found["hose"] = Call("Hose", given)
+        found["line"] = Call("Restriction", given)
     if rng.random() < 0.4:
         change = duration * float(rng.uniform(0.3, 0.9))
         state = str(rng.choice(["closed", "vent"]))

@@ -65,7 +65,7 @@ class Part:
     motion: Path | Swing | None = None
     region: str | None = None  # that the motion moves, or that is attached
     carrier: str | None = None  # rigid body that the region is attached to
-    line: Mapping[str, Call] = field(default_factory=dict)  # source, hose, valve
+    line: Mapping[str, Call] = field(default_factory=dict)  # source, line, valve
     port: Vector | None = None  # [m] of the line
     exchange: Call | None = None
     mirrored: bool = False

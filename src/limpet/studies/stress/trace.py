@@ -267,7 +267,7 @@ def _air(sim: lp.Simulation) -> dict[str, float]:
     if sim.model.cavities is None:
         return {}
     ledger = sim.model.cavities.ledger
-    held = sum(c.air + c.stored for c in ledger.cavities) + sum(h.air for h in ledger.hoses)
+    held = sum(c.air + c.stored for c in ledger.cavities) + ledger.air_of_lines
     names = ("created", "leaked", "vented", "released", "taken")
     return {"held": held, **{name: float(getattr(ledger, name)) for name in names}}
 
