@@ -58,6 +58,7 @@ DIMENSIONS: dict[str, Dimension] = {
         ("l/min",),
     ),
     "m/s^2": Dimension("an acceleration", {"m/s^2": 1}, ("m/s^2",)),
+    "m/s^3": Dimension("a jerk", {"m/s^3": 1}, ("m/s^3",)),
     "mol": Dimension("an amount", {"mol": 1, "mmol": 1e-3, "umol": 1e-6}, ("mol", "mmol", "umol")),
     "mol/s": Dimension(
         "an amount rate", {"mol/s": 1, "umol/s": 1e-6, "mol/min": 1 / 60}, ("mol/s", "umol/s")
@@ -174,6 +175,7 @@ Angle = Annotated[float, Quantity("rad")]
 Speed = Annotated[float, Quantity("m/s")]
 VolumeRate = Annotated[float, Quantity("m^3/s")]
 Acceleration = Annotated[float, Quantity("m/s^2")]
+Jerk = Annotated[float, Quantity("m/s^3")]
 Amount = Annotated[float, Quantity("mol")]
 AmountRate = Annotated[float, Quantity("mol/s")]
 Density = Annotated[float, Quantity("kg/m^3")]
