@@ -67,6 +67,13 @@ class Simulation:
         self._stride = 1  # h of the next step, if Settings.stride allows
         self._one_thread = ThreadpoolController()  # more BLAS threads slow small matrices a lot
 
+    def __repr__(self) -> str:
+        return f"Simulation at {self.time:g} s, step {self.steps} of {self.h:g} s\n{self.world}"
+
+    def _repr_html_(self) -> str:
+        state = f"Simulation at {self.time:g} s, step {self.steps} of {self.h:g} s"
+        return f"<p>{state}</p>{self.world._repr_html_()}"
+
     def run(self, duration: float) -> Iterator[StepReport]:
         """Step until `duration` [s] from now; the last step may end up to h/2 off.
 

@@ -16,7 +16,7 @@ from limpet.errors import LimpetError, require_positive, suggest
 from limpet.fem.material import Fem, Material
 from limpet.geometry.shape import Array, RigidShape, SoftShape, check_points
 from limpet.geometry.smooth import CREASE
-from limpet.model import lines
+from limpet.model import describe, lines
 from limpet.model.contact_table import ContactTable
 from limpet.model.specs import (
     INTEGRATORS,
@@ -68,6 +68,12 @@ class World:
         self.joints: list[JointSpec] = []
         self.contact_table = ContactTable(self.specs, friction)
         self.particles = ParticleModel(self.contact_table.friction)
+
+    def __repr__(self) -> str:
+        return describe.text(self)
+
+    def _repr_html_(self) -> str:
+        return describe.html(self)
 
     def add_soft(
         self, shape: SoftShape, material: Material, mass: float, *, name: str | None = None,
