@@ -104,7 +104,7 @@ def test_both_cups_seal_and_share_the_vacuum(tmp_path: Path) -> None:
         ('speed = "0.5 m/s"', "speed = 0.5", "speed = 0.5: has no unit"),
         ('by = ["0 mm", "0 mm", "100 mm"]', 'by = ["0 mm", "1 mm"]', "by"),
         ("[vacuum]", "[[vacuum]]", "vacuum"),
-        ("[[cup]]", "[cup]", ""),
+        ("[[cup]]", "[cup]", "is not TOML"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
