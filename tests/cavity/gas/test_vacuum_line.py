@@ -297,3 +297,16 @@ def test_a_line_continues_where_it_was_saved():
     sim.set_state(state)
     again = [(r.cavities[0].pressure, r.vacuum_sensors["bell"]) for r in sim.run(0.05)]
     assert once == again
+
+
+@pytest.mark.parametrize("kind", [lp.Pump, lp.Ejector])
+def test_the_flow_of_a_source_has_no_kink_at_its_end_vacuum(kind):
+    """A cup that a source holds at its end vacuum would jump from one side to the other."""
+    source, around, end = kind("12 l/min", "90 kPa"), lp.Atmosphere(), 90e3
+    p = around.pressure - end
+    most = source.flow(around.pressure, around)[0]
+    assert source.flow(p, around)[0] == pytest.approx(0.0, abs=1e-12 * most)
+    above, below = (source.flow(p + d, around)[1] for d in (1.0, -1.0))
+    assert below == pytest.approx(above, rel=1e-3)
+    let_back = source.flow(p - 0.1 * end, around)[0]
+    assert -1.01e-4 * most <= let_back < 0.0

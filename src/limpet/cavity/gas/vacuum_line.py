@@ -27,6 +27,9 @@ SLOWEST = 1e-9  # [m^3/s] of a pump
 FASTEST = 1.0  # [m^3/s], 60000 l/min
 SHALLOWEST, DEEPEST = 1e3, 1e6  # [Pa] of vacuum: less has lost its unit; more may be under water
 FAINTEST = 100.0  # [Pa] of a regulator
+# Of the end vacuum: so far beyond it the flow goes on falling, to less than nothing. With a kink at
+# nothing, where every pump ends, solutions would jump from one side of it to the other.
+LET_BACK = 1e-4
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Regulator:
 @dataclass(frozen=True)
 class Pump:
     """A vacuum pump by its volume flow S at the inlet: `free_flow` without vacuum, falling linearly
-    to nothing at `end_vacuum`, or along a curve (`from_curve`). No air comes back through it.
+    to nothing at `end_vacuum`, or along a curve (`from_curve`). Hardly any air comes back.
     """
 
     free_flow: Given  # [m^3/s]
@@ -112,15 +115,16 @@ class Pump:
 
     def flow(self, pressure: float, around: Atmosphere) -> tuple[float, float]:
         """S P/(R T) [mol/s] at the pressure [Pa] of its inlet, and its slope."""
-        s, slope = _characteristic(self, around.pressure - pressure)
-        return s * pressure / around.rt, (s - slope * pressure) / around.rt
+        p, flat = _let_back(self, pressure, around)
+        s, slope = _characteristic(self, around.pressure - p)
+        return s * p / around.rt, 0.0 if flat else (s - slope * p) / around.rt
 
 
 @dataclass(frozen=True)
 class Ejector:
     """A venturi ejector by its suction flow, as air at ambient conditions (Nl/min of data sheets):
     `free_flow` without vacuum, falling linearly to nothing at `end_vacuum`, or along a curve
-    (`from_curve`). Its non-return valve lets no air back.
+    (`from_curve`). Its non-return valve lets hardly any air back.
 
     saving: the air-saving control (off, on) [Pa]: it switches off at the first vacuum, and on again
     below the second. It acts a step after the vacuum.
@@ -165,9 +169,10 @@ class Ejector:
 
     def flow(self, pressure: float, around: Atmosphere) -> tuple[float, float]:
         """[mol/s] at the pressure [Pa] of its inlet, and its slope."""
-        s, slope = _characteristic(self, around.pressure - pressure)
+        p, flat = _let_back(self, pressure, around)
+        s, slope = _characteristic(self, around.pressure - p)
         molar = around.pressure / around.rt
-        return s * molar, -slope * molar
+        return s * molar, 0.0 if flat else -slope * molar
 
     def runs(self, running: bool, vacuum: float) -> bool:
         """Whether it runs after a step that ended at `vacuum` [Pa]."""
@@ -219,11 +224,19 @@ def _stretch(source: Pump | Ejector, vacuum: float) -> None:
     object.__setattr__(source, "end_vacuum", vacuum)
 
 
+def _let_back(source: Pump | Ejector, pressure: float, around: Atmosphere) -> tuple[float, bool]:
+    """[Pa] at which the flow is taken, and whether less air comes at lower pressures no more."""
+    lowest = around.pressure - (1.0 + LET_BACK) * float(source.end_vacuum)
+    return max(pressure, lowest, 0.0), pressure < lowest
+
+
 def _characteristic(source: Pump | Ejector, vacuum: float) -> tuple[float, float]:
     """Flow [m^3/s] at a vacuum [Pa], and its slope by the vacuum."""
     points = source.curve
-    if vacuum > points[-1][0]:
-        return 0.0, 0.0
+    if vacuum > (end := points[-1][0]):
+        (v, q), (w, r) = points[-2:]
+        slope = (r - q) / (w - v)
+        return slope * (vacuum - end), slope
     for (v, q), (w, r) in pairwise(points):
         if vacuum <= w:
             slope = (r - q) / (w - v) if vacuum > v else 0.0
