@@ -130,9 +130,12 @@ class Engine:
             raise MalformedError("too many commands at once") from None
 
     def stop(self) -> None:
+        # a thread that reads the pipe would keep it open: closing it ends no worker
+        with contextlib.suppress(queue.Full):
+            self._commands.put_nowait({"do": "close"})
         self._end_writing()
-        self._pipe.close()
         self.process.join(2.0)
+        self._pipe.close()
         if self.process.is_alive():
             self.process.terminate()
 

@@ -81,6 +81,9 @@ class Worker:
             if name == "ack":
                 self._waiting = False
                 return
+            if name == "close":  # of the server: the page cannot say it
+                self._closed = True
+                return
             if name == "play":
                 if self._ended:
                     self._reset()
