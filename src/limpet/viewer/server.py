@@ -60,6 +60,7 @@ class Engine:
         self._listener: asyncio.Queue[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
+        self._closing = threading.Lock()
         self._problem: str | None = None
         self._commands: queue.Queue[dict[str, Any] | None] = queue.Queue(MAX_PENDING)
         self.start()
@@ -135,7 +136,8 @@ class Engine:
             self._commands.put_nowait({"do": "close"})
         self._end_writing()
         self.process.join(2.0)
-        self._pipe.close()
+        with self._closing:  # the server's thread may stop it, too
+            self._pipe.close()
         if self.process.is_alive():
             self.process.terminate()
 
