@@ -106,6 +106,9 @@ def test_a_soft_box_takes_a_finer_contact_surface():
     for wrong in (0, -1, 1.5, True):
         with pytest.raises(LimpetError, match=r"box finer = .*: expected a whole number from 1 up"):
             soft_box(1.0, 1.0, 1.0, (1, 1, 1), finer=wrong)
+    assert soft_box(1.0, 1.0, 0.1, (200, 1, 1)).collision.n_vertices > 401 * 4
+    with pytest.raises(LimpetError, match=r"box divisions = \(301, 1, 1\)"):
+        soft_box(1.0, 1.0, 0.1, (301, 1, 1))
     with pytest.raises(LimpetError, match="box finer = 2 with tet4: expected hexahedra"):
         soft_box(1.0, 1.0, 1.0, (1, 1, 1), "tet4", 2)
 

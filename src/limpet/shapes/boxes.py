@@ -22,12 +22,22 @@ def box(
 
     length, width, height [m] along x, y, z; `divisions` of the faces along each.
     """
+    _check_box(length, width, height, divisions)
+    return _outline(length, width, height, divisions)
+
+
+def _check_box(length: float, width: float, height: float, divisions: tuple[int, int, int]) -> None:
     for label, value in (("length", length), ("width", width), ("height", height)):
         require_positive(f"box {label}", value, " m")
     if min(divisions) < 1 or max(divisions) > MOST_DIVISIONS:
         raise LimpetError(
             f"box divisions = {divisions}: expected three whole numbers from 1 to {MOST_DIVISIONS}"
         )
+
+
+def _outline(
+    length: float, width: float, height: float, divisions: tuple[int, int, int]
+) -> RigidShape:
     ids: dict[tuple[int, ...], int] = {}
     triangles: list[tuple[int, int, int]] = []
     for axis in range(3):
@@ -89,7 +99,9 @@ def soft_box(
     """
     kind = mesh_of(element, "hex20", "box")
     finer = _finer(kind, finer)
-    outline = box(length, width, height, tuple(finer * n for n in divisions))  # type: ignore[arg-type]
+    _check_box(length, width, height, divisions)
+    nx, ny, nz = divisions
+    outline = _outline(length, width, height, (finer * nx, finer * ny, finer * nz))
     size = np.array([length, width, height])
     points, cells = structured(kind, divisions)
     skin = boundary({kind: cells})

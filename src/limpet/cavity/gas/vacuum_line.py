@@ -92,7 +92,7 @@ class Regulator:
 @dataclass(frozen=True)
 class Pump:
     """A vacuum pump by its volume flow S at the inlet: `free_flow` without vacuum, falling linearly
-    to nothing at `end_vacuum`, or along a curve (`from_curve`). Hardly any air comes back.
+    to nothing at `end_vacuum`, or along a curve (`from_curve`). At most 1e-4 of it comes back.
     """
 
     free_flow: Given  # [m^3/s]
@@ -124,7 +124,7 @@ class Pump:
 class Ejector:
     """A venturi ejector by its suction flow, as air at ambient conditions (Nl/min of data sheets):
     `free_flow` without vacuum, falling linearly to nothing at `end_vacuum`, or along a curve
-    (`from_curve`). Its non-return valve lets hardly any air back.
+    (`from_curve`). Its non-return valve lets 1e-4 of it back at most.
 
     saving: the air-saving control (off, on) [Pa]: it switches off at the first vacuum, and on again
     below the second. It acts a step after the vacuum.
